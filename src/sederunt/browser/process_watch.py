@@ -2,11 +2,15 @@
 
 A stopped process is ended, because an end is noticed by everybody at once: a renderer takes its page with it, the
 network service or the main process the browser, and a GPU process is started anew by the browser.
+
+The end of a zygote is the exception. Chromium's main process goes on without it, and every page that it is asked for
+waits for ever for a process: such a browser is ended whole.
 """
 
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from sederunt import log
@@ -34,6 +38,12 @@ PAGE_MEMORY_SPENT = PageTrouble(
     recovery=Recovery.FRESH_PAGE,
 )
 
+ZYGOTE_DIED = PageTrouble(
+    cause="zygote_died",
+    seen="The process from which the browser forks the processes of pages ended; the browser was ended, too.",
+    recovery=Recovery.FRESH_BROWSER,
+)
+
 # What each kind of process is called, and what follows from its end; any other is a helper, which the browser starts
 # anew.
 _KINDS: Mapping[str, tuple[str, Recovery]] = MappingProxyType(
@@ -59,6 +69,16 @@ def stopped(kind: str) -> PageTrouble:
     return PageTrouble(cause=f"{name}_stopped", seen=seen, recovery=recovery)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Zygote:
+    browser: int  # its main process
+    looks: int  # at which it was a zygote
+
+    @property
+    def is_sure(self) -> bool:
+        return self.looks >= LOOKS_IN_A_ROW
+
+
 class ProcessWatch:
     """The watch over all browsers of a pool.
 
@@ -73,6 +93,7 @@ class ProcessWatch:
         self._processes, self._stopped = SessionProcesses(), StoppedProcesses()
         self._kinds: dict[tuple[int, int], str] = {}  # of each process of these browsers
         self._gpu: dict[int, int] = {}  # the GPU process of each browser
+        self._zygotes: dict[tuple[int, int], _Zygote] = {}
         self._freeing: dict[int, float] = {}  # browsers that free an ended page's memory → until when
         self.renderer_cpu = RendererCpu()
 
@@ -93,6 +114,7 @@ class ProcessWatch:
         ours = list((await asyncio.to_thread(self._processes.look, watched, outside)).values())
         self._look_at_gpu(watched, ours)
         renderers = self._renderers(watched, ours)
+        self._look_at_zygotes(watched, ours)
         self.renderer_cpu.look(renderers)
         mains_mb = {state.pid: state.memory_mb for state in ours if state.pid in watched}
         self._look_at_hogs(watched, renderers, mains_mb)
@@ -113,6 +135,22 @@ class ProcessWatch:
         return [
             state for state in ours if self._kinds[state.pid, state.started] == RENDERER and state.session in watched
         ]
+
+    def _look_at_zygotes(self, watched: Mapping[int, Chromium], ours: Sequence[ProcessState]) -> None:
+        """End the browsers that live on without a zygote. Whoever was one at few looks was becoming a renderer."""
+        before, self._zygotes = self._zygotes, {}
+        for state in ours:
+            process = (state.pid, state.started)
+            if self._kinds[process] == ZYGOTE and state.session in watched:
+                looks = before[process].looks if process in before else 0
+                self._zygotes[process] = _Zygote(browser=state.session, looks=looks + 1)
+        alive = {state.pid for state in ours}
+        processes = {(state.pid, state.started) for state in ours}
+        lost = {zygote.browser for process, zygote in before.items() if process not in processes and zygote.is_sure}
+        for pid in lost & alive & watched.keys():
+            logger.error(ZYGOTE_DIED.seen, action=ZYGOTE_DIED.cause, browser=pid)
+            watched[pid].tell(ZYGOTE_DIED)
+            watched[pid].kill()
 
     def _look_at_hogs(
         self, watched: Mapping[int, Chromium], renderers: Sequence[ProcessState], mains_mb: Mapping[int, float]

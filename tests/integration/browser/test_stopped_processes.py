@@ -15,7 +15,7 @@ from harness.browser_room import Ear
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.process_watch import ProcessWatch
-from sederunt.browser.stopped_processes import kind_of
+from sederunt.browser.stopped_processes import LOOKS_IN_A_ROW, kind_of
 from sederunt.bus.tasks import end
 from sederunt.model.trouble import PageTrouble
 from sederunt.settings import BrowserSettings
@@ -53,6 +53,19 @@ def process_of(browser: int, kind: str) -> int:
         return next(p.pid for p in psutil.Process().children(recursive=True) if p.name() == "Xvfb")
     family = [main, *main.children(recursive=True)]
     return next(p.pid for p in reversed(family) if kind in kind_of(p.pid))
+
+
+def looks_of(monkeypatch: pytest.MonkeyPatch) -> "asyncio.Queue[None]":
+    """Tell of each look at the processes once it is over."""
+    looks: asyncio.Queue[None] = asyncio.Queue()
+    look = ProcessWatch._look
+
+    async def look_and_tell(watch: ProcessWatch) -> None:
+        await look(watch)
+        looks.put_nowait(None)
+
+    monkeypatch.setattr(ProcessWatch, "_look", look_and_tell)
+    return looks
 
 
 @pytest.mark.parametrize(
@@ -93,17 +106,29 @@ async def test_a_driver_that_dies_takes_its_browsers_and_another_is_started() ->
         await another.close()
 
 
+async def test_a_browser_that_lost_its_zygotes_is_ended_for_it_starts_no_page_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = looks_of(monkeypatch)
+    async with page_of("shell") as (pool, page), asyncio.timeout(WITHIN_S):
+        (browser,) = pool.processes()
+        for _ in range(LOOKS_IN_A_ROW + 1):  # it has been seen alive
+            await looks.get()
+        for process in psutil.Process(browser).children(recursive=True):
+            if kind_of(process.pid) == "zygote":
+                process.kill()
+        await page.gone.wait()
+        while pool.processes() == [browser]:
+            await looks.get()
+        another = await open_page(pool, "shell")
+        assert await another.evaluate("() => 7") == 7
+        await another.close()
+
+
 async def test_a_page_outlives_the_gpu_process_of_its_browser_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once it is stopped, once it is ended; in between the browser has started another."""
     heard: asyncio.Queue[PageTrouble] = asyncio.Queue()
-    looks: asyncio.Queue[None] = asyncio.Queue()
-    look = ProcessWatch._look
-
-    async def look_and_tell(watch: ProcessWatch) -> None:
-        await look(watch)
-        looks.put_nowait(None)
-
-    monkeypatch.setattr(ProcessWatch, "_look", look_and_tell)
+    looks = looks_of(monkeypatch)
     async with page_of("shell", heard.put_nowait) as (pool, page), asyncio.timeout(2 * WITHIN_S):
         for sent, cause in ((signal.SIGSTOP, "gpu_process_stopped"), (signal.SIGKILL, "gpu_process_died")):
             for _ in range(looks.qsize() + 2):  # it has been seen alive
