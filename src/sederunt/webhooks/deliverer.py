@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 import httpx2
@@ -16,6 +17,9 @@ from sederunt.webhooks.destinations import Destinations
 from sederunt.webhooks.sender import send
 
 logger = log.get(component="webhooks")
+
+WRITE_AGAIN_S = 1.0
+WRITTEN_WITHIN_S = 600.0  # a database that is away for longer costs a repetition, which has the same id
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +79,9 @@ class Deliverer:
         state, again_at = schedule.after(
             result.attempt, made_before, retryable=result.retryable, retry_after_s=result.retry_after_s
         )
-        await self.deliveries.record_attempt(delivery.id, result.attempt, state=state, next_attempt_at=again_at)
+        await self._write_down(
+            partial(self.deliveries.record_attempt, delivery.id, result.attempt, state=state, next_attempt_at=again_at)
+        )
         if state is DeliveryState.DELIVERED:
             counters.add("webhook_seconds", was, (self.clock.now() - delivery.created_at).total_seconds())
         if is_back:
@@ -91,3 +97,17 @@ class Deliverer:
             ms=result.attempt.ms,
         )
         return state is not DeliveryState.PENDING
+
+    async def _write_down(self, write: Callable[[], Awaitable[None]]) -> None:
+        """Write what came of an attempt, again and again while the database takes nothing: who does the job anew would
+        tell the receiver a second time.
+        """
+        until = self.clock.monotonic() + WRITTEN_WITHIN_S
+        while True:
+            try:
+                return await write()
+            except Exception as error:  # whatever the driver raises
+                if self.clock.monotonic() >= until:
+                    raise
+                logger.warning("attempt not written, tried again", action="attempt_kept", error=str(error)[:200])
+            await self.clock.sleep(WRITE_AGAIN_S)

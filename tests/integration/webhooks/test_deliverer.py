@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -19,7 +21,7 @@ from sederunt.database.ids import new_id
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.budgets import count_of
 from sederunt.model.status import BotStatus, Trigger
-from sederunt.webhooks.deliverer import Deliverer
+from sederunt.webhooks.deliverer import WRITE_AGAIN_S, Deliverer
 from sederunt.webhooks.destinations import OPENS_AFTER
 from sederunt.webhooks.schedule import PAUSES_S
 
@@ -124,6 +126,36 @@ async def test_a_receiver_that_never_answers_well_loses_one_event_after_a_day_an
     assert await deliverer.deliver_all(bot.id) == 2
     states = [delivery.state for delivery in await deliverer.deliveries.of(bot.id, database.default_account_id)]
     assert states == ["given_up", "pending", "pending"]
+
+
+async def test_nothing_is_told_twice_because_the_database_took_nothing_for_a_while(
+    deliverer: Deliverer,
+    bots: Bots,
+    database: Database,
+    clock: FakeClock,
+    receiver: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write, failed = deliverer.deliveries.record_attempt, 0
+
+    async def fail_twice(*arguments: Any, **named: Any) -> None:
+        nonlocal failed
+        if failed < 2:
+            failed += 1
+            raise sqlite3.OperationalError("database is locked")
+        await write(*arguments, **named)
+
+    monkeypatch.setattr(deliverer.deliveries, "record_attempt", fail_twice)
+    bot = await live(bots, database, clock, receiver.url)
+    delivering = asyncio.create_task(deliverer.deliver_all(bot.id))
+    for _ in range(2):
+        while not clock.sleepers:
+            assert not delivering.done() or delivering.result()
+            await asyncio.sleep(0)
+        assert receiver.statuses(str(bot.id)) == ["joining"]
+        clock.advance(WRITE_AGAIN_S)
+    assert await delivering == 3
+    assert receiver.statuses(str(bot.id)) == ["joining", "recording", "leaving"]
 
 
 async def test_who_is_cut_off_makes_no_further_attempt(
