@@ -93,16 +93,21 @@ class SessionProcesses:
 
 
 class StoppedProcesses:
-    """Counts in how many looks in a row each process was stopped."""
+    """Counts in how many looks in a row each process was stopped.
 
-    def __init__(self) -> None:
+    Args:
+        enough: looks after which it has been stopped for too long.
+    """
+
+    def __init__(self, enough: int = LOOKS_IN_A_ROW) -> None:
+        self._enough = enough
         self._looks: dict[tuple[int, int], int] = {}
 
     def look(self, states: Iterable[ProcessState]) -> list[ProcessState]:
         """Take one look at the processes; returns those that have been stopped for too long."""
         stopped = [state for state in states if state.is_stopped]
         self._looks = {(one.pid, one.started): self._looks.get((one.pid, one.started), 0) + 1 for one in stopped}
-        return [one for one in stopped if self._looks[one.pid, one.started] >= LOOKS_IN_A_ROW]
+        return [one for one in stopped if self._looks[one.pid, one.started] >= self._enough]
 
 
 def kind_of(pid: int) -> str:

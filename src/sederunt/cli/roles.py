@@ -44,7 +44,7 @@ def host(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
 
     settings = _settings("host", data)
     with _explained():
-        _until_signalled(lambda drain: run_host(settings, drain, ready=_say_ready), drain_timeout)
+        _until_signalled(settings, "host", lambda drain: run_host(settings, drain, ready=_say_ready), drain_timeout)
 
 
 def worker(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
@@ -59,7 +59,7 @@ def worker(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
             await run_worker(settings, drain, ready=_say_ready, own={"speech": trial.state})
 
     with _explained():
-        _until_signalled(run, drain_timeout)
+        _until_signalled(settings, "worker", run, drain_timeout)
 
 
 def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
@@ -92,7 +92,9 @@ def _say_ready(role: str, facts: dict[str, object]) -> None:
     service_manager.say(service_manager.READY)
 
 
-def _until_signalled(run: Callable[[Drain], Awaitable[None]], drain_timeout_s: float) -> None:
+def _until_signalled(
+    settings: Settings, role: str, run: Callable[[Drain], Awaitable[None]], drain_timeout_s: float
+) -> None:
     """Run until a signal asks for the drain and the work has ended; SIGTERM or SIGINT a second time cancels it."""
 
     async def main() -> None:
@@ -108,7 +110,7 @@ def _until_signalled(run: Callable[[Drain], Awaitable[None]], drain_timeout_s: f
         # By custom a wish to begin anew, or a terminal that closed: whoever looks after the role starts the next one.
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, drain.asked.set)
         asyncio.get_running_loop().add_signal_handler(REPLACED, drain.replace)
-        async with service_manager.watched():
+        async with service_manager.watched(settings.data, role):
             with contextlib.suppress(asyncio.CancelledError):
                 await work
 

@@ -137,7 +137,7 @@ def _next(settings: Settings, before: Inheritance) -> Beginning:
 
 async def _run(settings: Settings, held: Held, drain_timeout_s: float, before: Inheritance | None = None) -> None:
     """Serve until asked to end; see `_serve`."""
-    async with service_manager.watched():
+    async with service_manager.watched(settings.data, "serve"):
         await _serve(settings, held, drain_timeout_s, before)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import uvicorn
 import uvloop
@@ -41,11 +42,11 @@ def serve_api(settings: Settings, fd: int | None, *, ready: Ready) -> None:
         proxy_headers=True,
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(_AnnouncedServer(config, partial(ready, "api", {"port": port})), listener))
+        runner.run(_serve(_AnnouncedServer(config, partial(ready, "api", {"port": port})), listener, settings.data))
 
 
-async def _serve(server: uvicorn.Server, listener: socket.socket) -> None:
-    async with watched():
+async def _serve(server: uvicorn.Server, listener: socket.socket, data: Path) -> None:
+    async with watched(data, "api"):
         await server.serve(sockets=[listener])
 
 

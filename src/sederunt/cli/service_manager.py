@@ -1,7 +1,8 @@
 """Tells the service manager that this process is ready, and again and again that it lives: systemd's `sd_notify`.
 
 `serve` looks after its roles, and nobody after `serve`, nor after a role that runs by itself. So the manager does: one
-whose event loop stands still for as long as the unit's `WatchdogSec` says is ended by it, and started anew.
+whose event loop stands still for as long as the unit's `WatchdogSec` says is ended by it, and started anew. Managers
+that ask by themselves (a probe of Kubernetes, a health check of compose) look at the age of a file.
 """
 
 import asyncio
@@ -10,12 +11,14 @@ import os
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from sederunt.bus.tasks import end
 
 READY, ALIVE = "READY=1", "WATCHDOG=1"
 # Of the environment: for the process that the manager started, and for none of its children.
 ADDRESSED = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+TOUCH_EVERY_S = 10.0
 BEATS = 4  # in the time after which the manager takes a process for frozen
 
 
@@ -37,18 +40,33 @@ def beat_every_s(environment: Mapping[str, str], pid: int) -> float | None:
     return int(watched_us) / 1e6 / BEATS if watched_us.isdecimal() and int(watched_us) else None
 
 
+def alive_file(data: Path, role: str) -> Path:
+    """Return the file that is as old as the last sign of life of this role's process."""
+    return data / "run" / f"{role}.alive"
+
+
 @asynccontextmanager
-async def watched() -> AsyncIterator[None]:
-    """Tell the manager, for as long as the block lasts, that this event loop runs."""
-    every_s = beat_every_s(os.environ, os.getpid())
-
-    async def beat(pause_s: float) -> None:
-        while True:
-            say(ALIVE)
-            await asyncio.sleep(pause_s)
-
-    beats = [asyncio.create_task(beat(every_s), name="watchdog")] if every_s is not None else []
+async def watched(data: Path, role: str) -> AsyncIterator[None]:
+    """Tell the manager, and whoever looks at the file, for as long as the block lasts, that this event loop runs."""
+    beats = [asyncio.create_task(_touch(alive_file(data, role)), name="alive file")]
+    if (every_s := beat_every_s(os.environ, os.getpid())) is not None:
+        beats.append(asyncio.create_task(_beat(every_s), name="watchdog"))
     try:
         yield
     finally:
         await end(*beats)
+
+
+async def _beat(pause_s: float) -> None:
+    while True:
+        say(ALIVE)
+        await asyncio.sleep(pause_s)
+
+
+async def _touch(path: Path) -> None:
+    with contextlib.suppress(OSError):  # a disk that takes nothing is told of elsewhere
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    while True:  # a folder that somebody takes away later stays away, and is told of
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(path.touch, 0o600)
+        await asyncio.sleep(TOUCH_EVERY_S)

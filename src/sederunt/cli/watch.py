@@ -3,7 +3,8 @@
 One that froze in the middle of a transaction on SQLite keeps all others from writing. It is ended sooner than a writer
 gives up waiting, so that callers see a slow answer and no refusal. So is one that the kernel calls stopped, where its
 successor has nothing to catch up on: however busy the machine, that one does not run because somebody stopped it. A
-host is waited for: its browsers go on, and what they hear is there when it goes on too.
+host is waited for a while: its browsers go on, and what they hear is there when it goes on too. Its bots are to be back
+within half a minute all the same.
 
 A role's heartbeat comes from its own event loop. `serve` hears everybody's, and its own: where it does not hear
 itself, the message server is what hangs.
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from sederunt import log
-from sederunt.browser.stopped_processes import StoppedProcesses, state_of
+from sederunt.browser.stopped_processes import LOOKS_IN_A_ROW, ProcessState, StoppedProcesses, state_of
 from sederunt.bus.connection import STORES_NO_JOBS, Bus
 from sederunt.bus.heartbeat import SILENT_S, Heartbeat, Heartbeats, beating, hearing
 from sederunt.cli.supervisor import Supervisor
@@ -38,7 +39,8 @@ STARVED_S = 600.0  # the same for one of which a thread waited for a core lately
 WAITED_SHARE = 0.5  # of the time between two looks
 BLOCKING_LOOKS = 2  # at which a silent role was seen to keep the database locked; our transactions take milliseconds
 OWN_ROLE, BUS_ROLE = "serve", "nats"
-REPLACED_WHEN_STOPPED = ("api", "worker", BUS_ROLE)
+# Looks in a row at which the kernel called a role stopped.
+REPLACED_WHEN_STOPPED = {"api": LOOKS_IN_A_ROW, "worker": LOOKS_IN_A_ROW, BUS_ROLE: LOOKS_IN_A_ROW, "host": 10}
 
 
 class FrozenRoles:
@@ -126,6 +128,26 @@ class CoreWaits:
         return frozenset(found)
 
 
+class StoppedRoles:
+    """Counts at how many looks the kernel called each role stopped.
+
+    Args:
+        read: how one process is read.
+    """
+
+    def __init__(self, read: Callable[[int], ProcessState | None] = state_of) -> None:
+        self._read = read
+        self._watches = {role: StoppedProcesses(enough) for role, enough in REPLACED_WHEN_STOPPED.items()}
+
+    def look(self, pids: Mapping[str, int | None]) -> list[str]:
+        """Take one look at the roles' processes; returns those that need not be waited for any longer."""
+        return [role for role, watch in self._watches.items() if watch.look(self._states(pids.get(role)))]
+
+    def _states(self, pid: int | None) -> list[ProcessState]:
+        state = self._read(pid) if pid is not None else None
+        return [] if state is None else [state]
+
+
 async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database: Path | None) -> NoReturn:
     """End frozen roles for ever; the supervisor starts them anew.
 
@@ -135,26 +157,19 @@ async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database
     bus = await Bus.connect(bus_settings, name="serve", within_s=3600)
     try:
         async with hearing(bus) as heartbeats, beating(bus, OWN_ROLE, "serve", _nothing_more):
-            roles, stopped, waits = FrozenRoles(heartbeats), StoppedProcesses(), CoreWaits()
+            roles, stopped, waits = FrozenRoles(heartbeats), StoppedRoles(), CoreWaits()
             while True:
                 await asyncio.sleep(LOOK_EVERY_S)
                 pids = supervisor.pids()
                 blocking = locks.holders(database) if database is not None else frozenset()
                 starved = waits.starved([pid for pid in pids.values() if pid is not None])
-                for role in {*roles.found(pids, blocking, starved), *_stopped(pids, stopped)}:
+                for role in {*roles.found(pids, blocking, starved), *stopped.look(pids)}:
                     told = {"frozen": role, "database_locked": pids[role] in blocking}
                     logger.error("role is frozen, it is ended and started anew", action="role_frozen", **told)
                     roles.forget(role)
                     supervisor.kill(role)
     finally:
         await bus.close()
-
-
-def _stopped(pids: Mapping[str, int | None], watch: StoppedProcesses) -> list[str]:
-    """Return the roles that need not be waited for, and that the kernel has called stopped at several looks."""
-    watched = {pid: role for role in REPLACED_WHEN_STOPPED if (pid := pids.get(role)) is not None}
-    states = (state_of(pid) for pid in watched)
-    return [watched[state.pid] for state in watch.look(state for state in states if state is not None)]
 
 
 async def _nothing_more() -> Mapping[str, object]:

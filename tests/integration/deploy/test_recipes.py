@@ -1,6 +1,7 @@
 """The files that operators start from, judged by the tools of their formats; no container or cluster runs here."""
 
 import json
+import os
 import platform
 import re
 import shutil
@@ -11,6 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
+
+from sederunt.cli.service_manager import alive_file
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
@@ -92,6 +95,32 @@ def test_a_host_is_given_longer_than_its_drain() -> None:
     pod = next(each["spec"]["template"]["spec"] for each in hosts if each["kind"] == "Deployment")
     assert pod["containers"][0]["args"] == ["host", "--drain-timeout", "7200"]
     assert pod["terminationGracePeriodSeconds"] > 7200
+
+
+@pytest.mark.parametrize("role", ["api", "host", "worker"])
+def test_a_role_that_stands_still_is_not_alive(role: str, tmp_path: Path) -> None:
+    pods = {
+        each["metadata"]["name"]: each["spec"]["template"]["spec"] for each in rendered() if "replicas" in each["spec"]
+    }
+    probe = pods[f"x-{role}"]["containers"][0]["livenessProbe"]
+    services = yaml.safe_load((DEPLOY / "compose.scale.yaml").read_text())["services"]
+    asked = [probe["exec"]["command"]]
+    if role != "api":  # the image asks it by its port
+        asked.append([word.replace("$$", "$") for word in services[role]["healthcheck"]["test"][1:]])
+
+    def is_alive() -> set[bool]:
+        done = [run(*(word.replace("/data/", f"{tmp_path}/") for word in command)) for command in asked]
+        return {each.returncode == 0 for each in done}
+
+    file = alive_file(tmp_path, role)
+    assert is_alive() == {False}
+    file.parent.mkdir()
+    file.touch()
+    assert is_alive() == {True}
+    long_ago = file.stat().st_mtime - 200
+    os.utime(file, (long_ago, long_ago))
+    assert is_alive() == {False}
+    assert probe["periodSeconds"] * probe["failureThreshold"] >= 60  # who is only late has a minute more
 
 
 def test_hosts_grow_by_seats_where_the_cluster_knows_them() -> None:

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from sederunt.browser.stopped_processes import ProcessState
 from sederunt.bus.connection import STORES_NO_JOBS
 from sederunt.bus.heartbeat import SILENT_S, Heartbeats
-from sederunt.cli.watch import FROZEN_S, LOOK_EVERY_S, STARVED_S, CoreWaits, FrozenRoles
+from sederunt.cli.watch import FROZEN_S, LOOK_EVERY_S, STARVED_S, CoreWaits, FrozenRoles, StoppedRoles
 
 PIDS = {"nats": 1, "api": 2, "host": 3, "worker": 4}
 
@@ -154,3 +155,24 @@ def test_a_process_is_starved_where_a_thread_of_it_waited_for_a_core_most_of_the
     assert waits.starved([1, 2, 3]) == {1}
     now = 4.0
     assert waits.starved([1, 2, 3]) == frozenset()
+
+
+def test_a_stopped_role_is_waited_for_as_long_as_its_work_goes_on_without_it() -> None:
+    still = {1, 2, 3, 4}
+
+    def read(pid: int) -> ProcessState:
+        return ProcessState(pid=pid, parent=0, session=0, started=0, is_stopped=pid in still)
+
+    def looks_until(role: str) -> int:
+        roles = StoppedRoles(read)
+        return next(look for look in range(1, 99) if role in roles.look(PIDS))
+
+    assert {role: looks_until(role) for role in PIDS} == {"nats": 3, "api": 3, "worker": 3, "host": 10}
+    host = StoppedRoles(read)
+    for _ in range(9):
+        host.look(PIDS)
+    still.remove(3)
+    assert "host" not in host.look(PIDS)  # it went on
+    still.add(3)
+    assert "host" not in host.look(PIDS)
+    assert host.look(dict.fromkeys(PIDS)) == []  # none of them runs
