@@ -13,6 +13,8 @@ A message server that hears everybody and stores no job any more is as good as f
 is left alone while the disk is full, for it would not start then.
 
 One that gets no core is not frozen: to end it would throw away what it did, and its successor would get no core either.
+Nor is one that waits for a disk that hangs. The kernel would end it no sooner than the disk answers, and what it knows
+and cannot write just then, such as a receiver's answer, would be lost.
 """
 
 import asyncio
@@ -128,6 +130,17 @@ class CoreWaits:
         return frozenset(found)
 
 
+def waiting_for_a_disk(pids: Iterable[int], proc: Path = Path("/proc")) -> frozenset[int]:
+    """Return those of which a thread sleeps in the kernel at this moment and can be neither woken nor ended."""
+    found = set()
+    for pid in pids:
+        for stat in proc.glob(f"{pid}/task/*/stat"):
+            with contextlib.suppress(OSError, IndexError):  # one that ends just now
+                if stat.read_text().rpartition(")")[2].split()[0] == "D":
+                    found.add(pid)
+    return frozenset(found)
+
+
 class StoppedRoles:
     """Counts at how many looks the kernel called each role stopped.
 
@@ -161,8 +174,10 @@ async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database
             while True:
                 await asyncio.sleep(LOOK_EVERY_S)
                 pids = supervisor.pids()
-                blocking = locks.holders(database) if database is not None else frozenset()
-                starved = waits.starved([pid for pid in pids.values() if pid is not None])
+                running = [pid for pid in pids.values() if pid is not None]
+                hung = waiting_for_a_disk(running)
+                blocking = (locks.holders(database) if database is not None else frozenset()) - hung
+                starved = waits.starved(running) | hung
                 for role in {*roles.found(pids, blocking, starved), *stopped.look(pids)}:
                     told = {"frozen": role, "database_locked": pids[role] in blocking}
                     logger.error("role is frozen, it is ended and started anew", action="role_frozen", **told)

@@ -11,6 +11,7 @@ from sederunt import log
 logger = log.get(component="jobs")
 
 SLACK = timedelta(minutes=1)  # more than this is not the network's time service at work
+PAUSE = timedelta(hours=1)  # … or, at a start, an ordinary pause of the installation
 STEADY_S = 3600.0  # for which a clock that leapt has to go on from there before it is believed
 
 
@@ -36,7 +37,9 @@ class RetentionTime:
         if self._believed is not None:
             before, elapsed_s = self._believed[0], monotonic - self._believed[1]
         lived = before + timedelta(seconds=elapsed_s)
-        if clock <= lived + SLACK or self._is_steady(clock - lived, monotonic):
+        if clock <= lived + (SLACK if self._believed is not None else PAUSE) or self._is_steady(
+            clock - lived, monotonic
+        ):
             self._leapt = self._skipped = None
             lived = clock
         elif self._skipped is None:

@@ -3,12 +3,14 @@
 import asyncio
 import os
 import signal
+from pathlib import Path
 
 from sederunt.cli.roles import _until_signalled
 from sederunt.jobs.drain import Drain
+from sederunt.settings import Settings
 
 
-def test_a_role_that_is_told_to_hang_up_drains_and_hanging_up_again_cuts_nothing_short() -> None:
+def test_a_role_that_is_told_to_hang_up_drains_and_hanging_up_again_cuts_nothing_short(tmp_path: Path) -> None:
     done = []
 
     async def work(drain: Drain) -> None:
@@ -18,5 +20,5 @@ def test_a_role_that_is_told_to_hang_up_drains_and_hanging_up_again_cuts_nothing
             await asyncio.sleep(0)
         done.append("what was held")
 
-    _until_signalled(work, 60)
+    _until_signalled(Settings(data=tmp_path), "host", work, 60)
     assert done == ["what was held"]

@@ -5,7 +5,15 @@ from pathlib import Path
 from sederunt.browser.stopped_processes import ProcessState
 from sederunt.bus.connection import STORES_NO_JOBS
 from sederunt.bus.heartbeat import SILENT_S, Heartbeats
-from sederunt.cli.watch import FROZEN_S, LOOK_EVERY_S, STARVED_S, CoreWaits, FrozenRoles, StoppedRoles
+from sederunt.cli.watch import (
+    FROZEN_S,
+    LOOK_EVERY_S,
+    STARVED_S,
+    CoreWaits,
+    FrozenRoles,
+    StoppedRoles,
+    waiting_for_a_disk,
+)
 
 PIDS = {"nats": 1, "api": 2, "host": 3, "worker": 4}
 
@@ -136,7 +144,9 @@ def test_a_role_that_gets_no_core_is_waited_for_and_one_that_wants_none_is_not()
     assert evening.pass_time(4 * LOOK_EVERY_S) == [["worker"]]
 
 
-def test_a_process_is_starved_where_a_thread_of_it_waited_for_a_core_most_of_the_time(tmp_path: Path) -> None:
+def test_a_process_is_starved_where_a_thread_of_it_waited_for_a_core_most_of_the_time(
+    tmp_path: Path,
+) -> None:
     now = 0.0
     waits = CoreWaits(lambda: now, tmp_path)
 
@@ -176,3 +186,11 @@ def test_a_stopped_role_is_waited_for_as_long_as_its_work_goes_on_without_it() -
     still.add(3)
     assert "host" not in host.look(PIDS)
     assert host.look(dict.fromkeys(PIDS)) == []  # none of them runs
+
+
+def test_who_waits_for_a_disk_is_told_from_who_sleeps(tmp_path: Path) -> None:
+    for pid, thread, state in ((1, 1, "S"), (1, 2, "D"), (2, 2, "S"), (3, 3, "T")):
+        folder = tmp_path / f"{pid}/task/{thread}"
+        folder.mkdir(parents=True)
+        (folder / "stat").write_text(f"{thread} (a D) x) {state} 1 1")
+    assert waiting_for_a_disk([1, 2, 3, 4], tmp_path) == {1}

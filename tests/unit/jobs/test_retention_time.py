@@ -88,3 +88,9 @@ def test_moments_over_which_the_clock_leapt_have_not_come(time: RetentionTime, c
     clock.set_wall(-WEEK)
     next(looks(time, clock, EVERY_S))
     assert time.came(tomorrow)
+
+
+def test_a_start_after_a_pause_is_no_leap(clock: FakeClock) -> None:
+    noted = clock.now()
+    clock.set_wall(3000)
+    assert RetentionTime().at(clock.now(), clock.monotonic(), noted) == clock.now()
