@@ -194,6 +194,7 @@ class PageFlow:
         if reading.row not in self.pages.journey.load_again:
             return False
         pause_s, times = self.pages.journey.load_again[reading.row]
+        # Asked at the first refusal already: the time for the host counts from then on.
         waits = self.limits is not None and self.limits.waits_for_host()
         if self.loaded_again >= times:
             if not waits:

@@ -4,10 +4,18 @@ A notice is known by what it speaks of and is answered by its button, whichever 
 languages of accounts: German, French, Spanish, Portuguese, Italian, Dutch, Japanese.
 """
 
+from collections.abc import Iterable
+
 from sederunt.platforms.rows import phrases
 
-# Panels may be dialogs as well: what people write or are called in them is no notice.
-NO_PANEL = ':not(:has(textarea,[contenteditable="true"],[role="list"],[role="log"],[role="tree"]))'
+_NO_PANEL = ':not(:has(textarea,[contenteditable="true"],[role="list"],[role="log"],[role="tree"]))'
+
+
+def outside_panels(containers: Iterable[str]) -> tuple[str, ...]:
+    """Return the selectors of containers that are no panels. Panels may be dialogs as well: what people write or are
+    called in them is no notice."""
+    return tuple(container + _NO_PANEL for container in containers)
+
 
 # What a notice speaks of that everybody has to accept; parts of words, in small letters.
 RECORDED = phrases(

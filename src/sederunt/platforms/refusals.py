@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import EvidenceRow, Phase
+from sederunt.platforms.notices import outside_panels
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.rows import Rows
 
@@ -316,7 +317,14 @@ def endings_by_meaning(site: str, *, unless: tuple[str, ...], dialogs: tuple[str
     call goes on, or that it can be entered again; a dialog of `dialogs` may lie over them."""
     rows = Rows(site, phase=Phase.AFTER, seen=SEEN, settle_s=SETTLE_S)
     told = tuple(
-        rows.stem(f"means.{name}", meaning.stems, SOURCE, state=meaning.state, reason=meaning.reason, within=dialogs)
+        rows.stem(
+            f"means.{name}",
+            meaning.stems,
+            SOURCE,
+            state=meaning.state,
+            reason=meaning.reason,
+            within=outside_panels(dialogs),
+        )
         for name, meaning in _ENDINGS_TOLD.items()
     )
     return told + tuple(

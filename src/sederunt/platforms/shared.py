@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.call_controls import ChatPanel, Panel
-from sederunt.platforms.evidence import EvidenceRow, Phase, Showing
-from sederunt.platforms.notices import ASKS_CONSENT, CONSENT_GIVEN, NO_PANEL
+from sederunt.platforms.evidence import READ, EvidenceRow, Phase, Showing
+from sederunt.platforms.notices import ASKS_CONSENT, CONSENT_GIVEN, CONSENT_REFUSED, outside_panels
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.rows import Patterns, Rows, phrases
+from sederunt.platforms.rows import Patterns, Rows, Targets, phrases
 from sederunt.platforms.targets import Act, Step, Target
 
 # States in which a bot has not asked to be let in yet.
@@ -98,12 +98,37 @@ def call_endings(site: str, texts: EndTexts) -> tuple[EvidenceRow, ...]:
 def call_notices(site: str, *, within: tuple[str, ...], answers: tuple[str, ...]) -> tuple[EvidenceRow, ...]:
     """Make the signs of a notice over the call that has an answer of ours: one that asks for consent, or that has a
     button named by `answers`. The controls of the call answer it."""
-    rows = Rows(site, phase=Phase.AFTER, within=tuple(each + NO_PANEL for each in within), seen="2026-11")
+    rows = Rows(site, phase=Phase.AFTER, within=outside_panels(within), seen="2026-11")
     accepts = rows.button("notice_accepts", CONSENT_GIVEN + phrases("Join now | Allow*"), "K", state=None)
     return (
         accepts,
         rows.text("notice_asks", ASKS_CONSENT, "K", state=PageState.DIALOG, beside=(accepts.id,)),
         rows.button("notice_to_answer", answers, "K", state=PageState.DIALOG),
+    )
+
+
+def consent(
+    target: Targets,
+    source: str,
+    *,
+    within: tuple[str, ...],
+    names: tuple[str, ...],
+    name: str = "consent",
+    holding: tuple[str, ...] = ASKS_CONSENT,
+    selectors: tuple[str, ...] = (),
+    seen: str = READ,
+) -> Target:
+    """Make the button that accepts what everybody has to accept: by the site's own `names` before those that all
+    sites share."""
+    return target(
+        name,
+        source,
+        within=within,
+        holding=holding,
+        selectors=selectors,
+        names=(*names, *CONSENT_GIVEN),
+        but_not=CONSENT_REFUSED,
+        seen=seen,
     )
 
 

@@ -4,22 +4,13 @@ from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import DIALOGS, Showing
 from sederunt.platforms.gmeet import labels
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
-from sederunt.platforms.notices import (
-    ASKS_CONSENT,
-    CONSENT_GIVEN,
-    CONSENT_REFUSED,
-    DISMISSALS,
-    DISMISSALS_IN_CALL,
-    NO_PANEL,
-    SHARED_WITH,
-    STAYS,
-)
+from sederunt.platforms.notices import DISMISSALS, DISMISSALS_IN_CALL, SHARED_WITH, STAYS, outside_panels
 from sederunt.platforms.rows import Targets
-from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, knock_step, name_step, panels
+from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, consent, knock_step, name_step, panels
 from sederunt.platforms.targets import Journey, Step
 
 _target = Targets("gmeet")
-_NOTICE = tuple(dialog + NO_PANEL for dialog in DIALOGS)
+_NOTICE = outside_panels(DIALOGS)
 _DISMISSALS = (*DISMISSALS, "Skip", "OK")
 _DISMISSALS_IN_CALL = (*DISMISSALS_IN_CALL, "OK")
 
@@ -33,23 +24,21 @@ _WITHOUT_DEVICES = _target(
 # Where going without is not offered.
 _WITH_DEVICES = _target("with_devices", "A V B2 S J", names="Use microphone and camera | Use microphone | Use camera")
 # Recording, transcription and note-taking notices are a gate of their own: their button may read like a knock.
-_CONSENT = _target(
-    "consent",
+_CONSENT = consent(
+    _target,
     "A V B2",
     within=_NOTICE,
-    holding=ASKS_CONSENT,
     selectors=('button[data-mdc-dialog-action="ok"]',),
-    names=("Join now", "Join", *labels.JOIN, *CONSENT_GIVEN),
-    but_not=CONSENT_REFUSED,
+    names=("Join now", "Join", *labels.JOIN),
 )
 # Meet's consent to what is shared with another product, whichever it names; it need not be a dialog.
-_SHARING = _target(
-    "sharing_consent",
+_SHARING = consent(
+    _target,
     "I",
+    name="sharing_consent",
     within=(*_NOTICE, "form", "main"),
     holding=SHARED_WITH,
-    names=("Join now", "Join call", "Join", "Allow*", *CONSENT_GIVEN),
-    but_not=CONSENT_REFUSED,
+    names=("Join now", "Join call", "Join", "Allow*"),
     seen="2026-09",
 )
 _STAY = _target("stay", "K", within=DIALOGS, names=STAYS)

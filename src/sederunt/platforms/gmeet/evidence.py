@@ -3,7 +3,7 @@
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.gmeet import labels
-from sederunt.platforms.notices import DISMISSALS_IN_CALL, NO_PANEL, STAYS
+from sederunt.platforms.notices import DISMISSALS_IN_CALL, STAYS
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
@@ -230,9 +230,7 @@ _REFUSALS = (
 
 _ENDINGS = (
     *call_endings(_SITE, _ENDS),
-    *endings_by_meaning(
-        _SITE, unless=("gmeet.name_field", "gmeet.cta", *_CONTROLS), dialogs=tuple(each + NO_PANEL for each in DIALOGS)
-    ),
+    *endings_by_meaning(_SITE, unless=("gmeet.name_field", "gmeet.cta", *_CONTROLS), dialogs=DIALOGS),
     _over.button("rejoin", "Rejoin", "A V O", unless=_CONTROLS, settle_s=1.0),
 )
 

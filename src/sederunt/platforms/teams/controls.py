@@ -2,17 +2,9 @@
 
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import DIALOGS, Showing
-from sederunt.platforms.notices import (
-    ASKS_CONSENT,
-    CONSENT_GIVEN,
-    CONSENT_REFUSED,
-    DISMISSALS,
-    DISMISSALS_IN_CALL,
-    NO_PANEL,
-    STAYS,
-)
+from sederunt.platforms.notices import DISMISSALS, DISMISSALS_IN_CALL, STAYS, outside_panels
 from sederunt.platforms.rows import Targets
-from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, knock_step, name_step, panels
+from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, consent, knock_step, name_step, panels
 from sederunt.platforms.targets import Journey, Step
 from sederunt.platforms.teams.evidence import LAUNCHER_NAMES, NAME_FIELDS, WITHOUT_DEVICES
 
@@ -21,15 +13,7 @@ _switch = Targets("teams", showing=Showing.LAID_OUT)
 _DIALOG = (*DIALOGS, ".ui-dialog")
 _NOTICE = (*_DIALOG, '[role="alert"]', '[role="status"]', '[data-tid*="notification"]', '[data-tid*="banner"]')
 _DISMISSALS = (*DISMISSALS, "Maybe later")
-_CONSENT = _target(
-    "consent",
-    "K",
-    within=tuple(notice + NO_PANEL for notice in _NOTICE),
-    holding=ASKS_CONSENT,
-    names=("Join now", "Join", "Allow*", *CONSENT_GIVEN),
-    but_not=CONSENT_REFUSED,
-    seen="2026-11",
-)
+_CONSENT = consent(_target, "K", within=outside_panels(_NOTICE), names=("Join now", "Join", "Allow*"), seen="2026-11")
 _STAY = _target("stay", "K", within=_DIALOG, names=STAYS, seen="2026-11")
 
 _LAUNCHER = _target(

@@ -2,7 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
-from sederunt.platforms.notices import DISMISSALS_IN_CALL, NO_PANEL, STAYS
+from sederunt.platforms.notices import DISMISSALS_IN_CALL, STAYS
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
@@ -217,7 +217,7 @@ _ENDINGS = (
     *endings_by_meaning(
         _SITE,
         unless=("teams.name_field", "teams.join_button", "teams.prejoin_words", *_CONTROLS),
-        dialogs=tuple(each + NO_PANEL for each in DIALOGS),
+        dialogs=DIALOGS,
     ),
     _over.selector("end_screen", _END_SCREEN, "LMA"),
     _over.button("rejoin", "Rejoin | Rejoin meeting", "LMA O", unless=_CONTROLS, settle_s=1.0),

@@ -2,9 +2,9 @@
 
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import Showing
-from sederunt.platforms.notices import ASKS_CONSENT, CONSENT_GIVEN, CONSENT_REFUSED, DISMISSALS_IN_CALL, NO_PANEL, STAYS
+from sederunt.platforms.notices import ASKS_CONSENT, DISMISSALS_IN_CALL, STAYS, outside_panels
 from sederunt.platforms.rows import Rows, Targets
-from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, knock_step, name_step, panels
+from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, consent, knock_step, name_step, panels
 from sederunt.platforms.targets import Act, Journey, Step
 from sederunt.platforms.zoom.evidence import JOIN_BUTTONS, MODALS, NAME_FIELDS, PASSCODE_FIELDS
 
@@ -33,22 +33,19 @@ _NO_DEVICES = _target(
     selectors=(".no-permission-confirm-container .continue", ".no-permission-confirm-container button.continue"),
     names="Continue without microphone and camera | Continue without audio and video | Continue without*",
 )
-_CONSENT = _target(
-    "consent",
+_CONSENT = consent(
+    _target,
     "Z B2 V LMA",
-    within=tuple(modal + NO_PANEL for modal in MODALS),
+    within=outside_panels(MODALS),
     holding=(*ASKS_CONSENT, "disclaimer"),
     selectors=("button.zm-btn--primary",),
-    names=("Join now", "Allow*", *CONSENT_GIVEN),
-    but_not=CONSENT_REFUSED,
+    names=("Join now", "Allow*"),
 )
 _STAY = _target("stay", "K", within=MODALS, names=STAYS, seen="2026-11")
 _DISMISS = _target(
     "dismiss",
     "Z LMA A B2",
-    within=tuple(
-        each + NO_PANEL for each in (*MODALS, ".relative-tooltip", ".settings-feature-tips", '[role="tooltip"]')
-    ),
+    within=outside_panels((*MODALS, ".relative-tooltip", ".settings-feature-tips", '[role="tooltip"]')),
     names=(*DISMISSALS_IN_CALL, "Close"),
 )
 _MICROPHONE_OFF = _target("microphone_off", "Z V B2", selectors=('#preview-audio-control-button[aria-label="Mute" i]',))

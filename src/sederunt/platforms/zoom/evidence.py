@@ -2,7 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
-from sederunt.platforms.notices import DISMISSALS_IN_CALL, NO_PANEL, STAYS
+from sederunt.platforms.notices import DISMISSALS_IN_CALL, STAYS
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
@@ -237,7 +237,7 @@ _ENDINGS = (
     *endings_by_meaning(
         _SITE,
         unless=("zoom.name_field", "zoom.join_button", *_CONTROLS),
-        dialogs=tuple(each + NO_PANEL for each in MODALS),
+        dialogs=MODALS,
     ),
     _over.selector("ended_label", '[aria-label="Meeting is end now"]', "Z LMA"),
     _over.address("address.over", (*_END_PAGES, r"zoom\.us/signin", r"/wc/?$", _ELSEWHERE), "B2 LMA", settle_s=2.0),
