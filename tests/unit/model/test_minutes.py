@@ -1,11 +1,11 @@
 """Waiting is charged beyond the free minutes, whoever ended it; meetings are charged by begun minutes."""
 
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
 
 import pytest
 
-from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
+from harness.some_bot import some_bot
+from sederunt.model.bot import Bot, StopOptions
 from sederunt.model.minutes import minutes_of, waiting_minutes_of
 from sederunt.model.status import BotStatus, StopReason
 
@@ -13,17 +13,8 @@ BEGAN = datetime(2026, 11, 22, 9, tzinfo=UTC)
 
 
 def bot(status: BotStatus, reason: StopReason | None, minutes: float, *, timeout: int = 30) -> Bot:
-    config = BotConfig(
-        service=Service("gmeet"),
-        meeting_url="https://meet.google.com/a",
-        bot_name="S",
-        transcription_model="none",
-        stop_options=StopOptions(waiting_room_timeout=timeout),
-    )
-    return Bot(
-        id=UUID(int=1),
-        account_id=UUID(int=2),
-        config=config,
+    return some_bot(
+        config={"stop_options": StopOptions(waiting_room_timeout=timeout)},
         status=status,
         stop_reason=reason,
         created_at=BEGAN - timedelta(days=1),

@@ -1,30 +1,18 @@
 """The directions for composing pictures, out of the roster."""
 
-from datetime import UTC, datetime
-from uuid import uuid4
-
+from harness.some_bot import NINE as ZERO
+from harness.some_bot import some_bot
 from sederunt.media.layout import Spoke
-from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.bot import Bot
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.status import BotStatus
 from sederunt.recordings.video_layout import layout_of
 
-ZERO = datetime(2026, 3, 2, 9, tzinfo=UTC)
 ZERO_MS = round(ZERO.timestamp() * 1000)
 
 
 def _bot() -> Bot:
-    config = BotConfig(
-        service=Service("gmeet"), meeting_url="https://x", bot_name="Minutes", transcription_model="none", video=True
-    )
-    return Bot(
-        id=uuid4(),
-        account_id=uuid4(),
-        config=config,
-        status=BotStatus.PROCESSING,
-        created_at=ZERO,
-        recording_started_at=ZERO,
-    )
+    return some_bot(config={"video": True}, status=BotStatus.PROCESSING, recording_started_at=ZERO)
 
 
 def _person(key: str, *turns: tuple[float, float | None]) -> Participant:

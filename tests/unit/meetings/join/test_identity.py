@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
+from harness.some_bot import some_bot
 from sederunt.errors import NotFound
 from sederunt.meetings.join.identity import GUEST, Identity, NoIdentity, VoidIdentity, identity_of
 from sederunt.meetings.outcomes import Broken, Challenged, Outcome, SignInNeeded, SignInRejected, outcome_of_sign_in
-from sederunt.model.bot import Authentication, Bot, BotConfig, Service
-from sederunt.model.status import BotStatus
+from sederunt.model.bot import Authentication, Bot, Service
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.sign_in import Credentials, SignInEnd
 
@@ -46,20 +45,7 @@ class Kept:
 
 def bot(service: Service = GMEET, **given: Any) -> Bot:
     authentication = Authentication(**given) if given else None
-    config = BotConfig(
-        service=service,
-        meeting_url="https://meet.google.com/abc-defg-hij",
-        bot_name="Minutes",
-        transcription_model="none",
-        authentication=authentication,
-    )
-    return Bot(
-        id=uuid4(),
-        account_id=uuid4(),
-        config=config,
-        status=BotStatus.JOINING,
-        created_at=datetime(2026, 3, 2, 9, 0, tzinfo=UTC),
-    )
+    return some_bot(config={"service": service, "authentication": authentication})
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,10 @@
 """When a bot knocks, and how long it waits before it knocks once more."""
 
-from datetime import UTC, datetime
-from uuid import uuid4
-
 import pytest
 
+from harness.some_bot import NINE, some_bot
 from sederunt.meetings.join.knock_times import KNOCK_AHEAD_S, SPREAD_S, host_may_be_late, knocks_in_s, pause_before_s
-from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
-from sederunt.model.status import BotStatus
+from sederunt.model.bot import StopOptions
 
 
 def test_a_bot_that_is_alone_knocks_a_second_before_its_time_and_those_of_a_storm_one_after_another() -> None:
@@ -28,25 +25,6 @@ def test_pauses_begin_at_two_seconds_grow_and_are_never_the_same() -> None:
 
 
 def test_a_host_may_be_late_where_the_caller_gave_a_time_or_a_waiting_time() -> None:
-    now = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-
-    def bot(scheduled_for: datetime | None = None, **stop: int) -> Bot:
-        config = BotConfig(
-            service=Service("zoom"),
-            meeting_url="https://zoom.us/j/123456789",
-            bot_name="Minutes",
-            transcription_model="none",
-            stop_options=StopOptions(**stop),
-        )
-        return Bot(
-            id=uuid4(),
-            account_id=uuid4(),
-            config=config,
-            status=BotStatus.JOINING,
-            created_at=now,
-            scheduled_for=scheduled_for,
-        )
-
-    assert not host_may_be_late(bot())
-    assert host_may_be_late(bot(now))
-    assert host_may_be_late(bot(waiting_room_timeout=5))
+    assert not host_may_be_late(some_bot())
+    assert host_may_be_late(some_bot(scheduled_for=NINE))
+    assert host_may_be_late(some_bot(config={"stop_options": StopOptions(waiting_room_timeout=5)}))
