@@ -84,7 +84,7 @@ class Attendance:
         told, strangers = self._told(), speaking.strangers
         changes: list[RosterChange] = []
         for canonical in seen.verdicts:
-            if not register.is_former(canonical, seen.verdicts):
+            if not register.settle_former(canonical, seen.verdicts):
                 changes += self._placed(canonical, seen.verdicts, told[canonical], at_ms)
         register.find_again()
         own = register.own_keys

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from sederunt.claims.claim import Claim, Fact, Source
 from sederunt.claims.presence import PresenceVerdict, Reason
@@ -111,10 +112,10 @@ class Register:
 
     # --- people --------------------------------------------------------------------------------------------------
 
-    def is_former(self, canonical: str, verdicts: Mapping[str, PresenceVerdict]) -> bool:
+    def settle_former(self, canonical: str, verdicts: Mapping[str, PresenceVerdict]) -> bool:
         """Return whether somebody does not go by this canonical key any more, because they came back under another.
 
-        Where both are here, they are two people, and whoever came later is to be entered anew.
+        Where both are here, they are two people: their keys are parted, and whoever came later is to be entered anew.
         """
         key = self.key_of(canonical)
         current = self.canonical_of(key)
@@ -157,7 +158,7 @@ class Register:
             return None
         gone = (key for key, one in self.people.items() if one.name == name and not one.here)
         earlier = (key for key in keys if key not in self.people and key not in verdicts)
-        found = next(iter([*gone, *earlier]), None)
+        found = next(chain(gone, earlier), None)
         if found in keys:
             keys.remove(found)
         return found

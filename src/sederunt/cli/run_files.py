@@ -4,6 +4,8 @@ import os
 import signal
 from pathlib import Path
 
+from sederunt.errors import SetupError
+
 REPLACED = signal.SIGUSR2  # to `serve`: replace the roles; to a role: your successor is here
 
 
@@ -23,6 +25,23 @@ def noted_address(data: Path) -> str | None:
         return address_file(data).read_text(encoding="utf-8").strip()
     except OSError:
         return None
+
+
+def nothing_runs(data: Path, else_say: str) -> SetupError:
+    """Return the error of a command that needs the service on this data directory, where none runs.
+
+    Args:
+        else_say: what to do for a service elsewhere.
+    """
+    return SetupError(
+        f"No service runs on {data.resolve()}: start one with `sederunt serve`, name its directory with --data, "
+        f"or {else_say}."
+    )
+
+
+def alive_file(data: Path, role: str) -> Path:
+    """Return the file that is as old as the last sign of life of this role's process."""
+    return data / "run" / f"{role}.alive"
 
 
 def forget_address(data: Path) -> None:

@@ -15,7 +15,7 @@ import typer
 
 from sederunt.accounts.keys import Keys
 from sederunt.cli.context import open_context
-from sederunt.cli.run_files import noted_address, write_private
+from sederunt.cli.run_files import noted_address, nothing_runs, write_private
 from sederunt.errors import SetupError, Unauthorized
 from sederunt.mcp.backend import Backend, service_at
 from sederunt.settings import Settings, load
@@ -56,10 +56,7 @@ async def service_of(place: ServicePlace) -> AsyncIterator[Backend]:
 def _address(settings: Settings) -> str:
     if (address := noted_address(settings.data)) is not None:
         return address
-    raise SetupError(
-        f"No service runs on {settings.data.resolve()}: start one with `sederunt serve`, name its directory with "
-        "--data, or give --url and --key."
-    )
+    raise nothing_runs(settings.data, "give --url and --key")
 
 
 async def _own_key(place: ServicePlace) -> str:

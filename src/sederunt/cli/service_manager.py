@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from sederunt.bus.tasks import end
+from sederunt.cli.run_files import alive_file
 
 READY, ALIVE = "READY=1", "WATCHDOG=1"
 # Of the environment: for the process that the manager started, and for none of its children.
@@ -38,11 +39,6 @@ def beat_every_s(environment: Mapping[str, str], pid: int) -> float | None:
         return None
     watched_us = environment.get("WATCHDOG_USEC", "")
     return int(watched_us) / 1e6 / BEATS if watched_us.isdecimal() and int(watched_us) else None
-
-
-def alive_file(data: Path, role: str) -> Path:
-    """Return the file that is as old as the last sign of life of this role's process."""
-    return data / "run" / f"{role}.alive"
 
 
 @asynccontextmanager

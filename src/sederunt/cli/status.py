@@ -15,8 +15,9 @@ from sederunt.bus import embedded
 from sederunt.bus.connection import Bus
 from sederunt.bus.heartbeat import EVERY_S, Heartbeat, hearing
 from sederunt.cli.formats import Output, OutputFormat, cell
+from sederunt.cli.run_files import nothing_runs
 from sederunt.cli.terminal import tell, tell_json
-from sederunt.errors import SederuntError, SetupError
+from sederunt.errors import SederuntError
 from sederunt.jobs.installation import NEEDED_ROLES, faults_of, seats_of
 from sederunt.settings import BusSettings, Settings, load
 
@@ -58,10 +59,7 @@ def _bus_of(settings: Settings) -> BusSettings:
     """Return where the message server is. Raises SetupError."""
     bus = embedded.address_of(settings.data, settings.bus)
     if bus.url is None:
-        raise SetupError(
-            f"No service runs on {settings.data.resolve()}: start one with `sederunt serve`, name its directory with "
-            "--data, or set SEDERUNT_BUS__URL."
-        )
+        raise nothing_runs(settings.data, "set SEDERUNT_BUS__URL")
     return bus
 
 

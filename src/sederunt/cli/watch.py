@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from sederunt import log
-from sederunt.browser.stopped_processes import LOOKS_IN_A_ROW, ProcessState, StoppedProcesses, state_of
+from sederunt.browser.stopped_processes import LOOKS_IN_A_ROW, ProcessState, StoppedProcesses, stat_fields, state_of
 from sederunt.bus.connection import STORES_NO_JOBS, Bus
 from sederunt.bus.heartbeat import SILENT_S, Heartbeat, Heartbeats, beating, hearing
 from sederunt.cli.supervisor import Supervisor
@@ -132,13 +132,9 @@ class CoreWaits:
 
 def waiting_for_a_disk(pids: Iterable[int], proc: Path = Path("/proc")) -> frozenset[int]:
     """Return those of which a thread sleeps in the kernel at this moment and can be neither woken nor ended."""
-    found = set()
-    for pid in pids:
-        for stat in proc.glob(f"{pid}/task/*/stat"):
-            with contextlib.suppress(OSError, IndexError):  # one that ends just now
-                if stat.read_text().rpartition(")")[2].split()[0] == "D":
-                    found.add(pid)
-    return frozenset(found)
+    return frozenset(
+        pid for pid in pids if any(stat_fields(str(stat))[:1] == [b"D"] for stat in proc.glob(f"{pid}/task/*/stat"))
+    )
 
 
 class StoppedRoles:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, insert, or_, select, text, update
+from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
@@ -85,9 +85,7 @@ class Accounts:
         itself = update(t.accounts).where(t.accounts.c.id == self._database.default_account_id)
         async with self._database.begin() as connection:
             await connection.execute(itself.values(reserved=t.accounts.c.reserved))
-            if self._database.is_sqlite:
-                return None
-            return float(await connection.scalar(select(text("extract(epoch from clock_timestamp())"))) or 0)
+            return await self._database.time_s(connection)
 
     async def create(self, name: str) -> Account:
         """Create an account. Raises InvalidConfig when the name is taken."""

@@ -11,7 +11,7 @@ from time import monotonic, sleep
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import Connection, Executable, event
+from sqlalchemy import Connection, Executable, event, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -141,6 +141,12 @@ class Database:
         """Provide a write transaction: committed at the end of the block, undone by an exception."""
         async with self._turn, self._engine.begin() as connection:
             yield connection
+
+    async def time_s(self, connection: AsyncConnection) -> float | None:
+        """Return the database's time in Unix seconds; None where it has no clock of its own."""
+        if self.is_sqlite:
+            return None
+        return float(await connection.scalar(select(text("extract(epoch from clock_timestamp())"))) or 0)
 
     def query(self, statement: Executable) -> Query:
         """Return a read, compiled once. Values that change are `bindparam`s without expansion."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Integer, Table, bindparam, delete, select, text, update
+from sqlalchemy import Integer, Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -81,8 +81,8 @@ class RetentionTimes:
         if self._database.is_sqlite:
             return here
         async with self._database.begin() as connection:
-            there = float(await connection.scalar(select(text("extract(epoch from clock_timestamp())"))) or 0)
-        ahead_s = SYSTEM_CLOCK.now().timestamp() - there
+            there_s = await self._database.time_s(connection)
+        ahead_s = SYSTEM_CLOCK.now().timestamp() - there_s if there_s is not None else 0.0
         return here - timedelta(seconds=ahead_s) if ahead_s > AGREED_S else here
 
     async def note(self, believed: datetime) -> None:

@@ -196,7 +196,8 @@ class Housekeeping:
     async def _retention_time(self) -> datetime:
         """Return the time by which media is judged, and note it for whoever is started next."""
         times = self._stores.times
-        believed = self._time.at(await times.clock(), self._clock.monotonic(), await times.noted())
+        noted = None if self._time.has_looked else await times.noted()
+        believed = self._time.at(await times.clock(), self._clock.monotonic(), noted)
         await times.note(believed)
         return believed
 

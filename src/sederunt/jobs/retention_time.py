@@ -26,20 +26,22 @@ class RetentionTime:
         self._leapt: tuple[timedelta, float] | None = None  # how far, and since when
         self._skipped: tuple[datetime, datetime] | None = None
 
+    @property
+    def has_looked(self) -> bool:
+        return self._believed is not None
+
     def at(self, clock: datetime, monotonic: float, noted: datetime | None) -> datetime:
         """Return the time that is believed at this look.
 
         Args:
             clock: what the clock says; the least of several where there are several.
-            noted: what was believed last by whoever noted it; None before the first time.
+            noted: at the first look, what was believed last by whoever noted it; None where nobody did.
         """
-        before, elapsed_s = noted or clock, 0.0
+        before, elapsed_s, slack = noted or clock, 0.0, PAUSE
         if self._believed is not None:
-            before, elapsed_s = self._believed[0], monotonic - self._believed[1]
+            before, elapsed_s, slack = self._believed[0], monotonic - self._believed[1], SLACK
         lived = before + timedelta(seconds=elapsed_s)
-        if clock <= lived + (SLACK if self._believed is not None else PAUSE) or self._is_steady(
-            clock - lived, monotonic
-        ):
+        if clock <= lived + slack or self._is_steady(clock - lived, monotonic):
             self._leapt = self._skipped = None
             lived = clock
         elif self._skipped is None:

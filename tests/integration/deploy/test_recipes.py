@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sederunt.cli.service_manager import alive_file
+from sederunt.cli.run_files import alive_file
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"

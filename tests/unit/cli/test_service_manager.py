@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sederunt.cli.service_manager import BEATS, TOUCH_EVERY_S, alive_file, beat_every_s, watched
+from sederunt.cli.run_files import alive_file
+from sederunt.cli.service_manager import BEATS, TOUCH_EVERY_S, beat_every_s, watched
 
 WATCHED = {"NOTIFY_SOCKET": "/run/systemd/notify", "WATCHDOG_USEC": "120000000", "WATCHDOG_PID": "7"}
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Gauge
 
@@ -37,22 +38,11 @@ class GaugeSources:
     clock: Clock
 
 
-class _Gauges:
-    """Makes gauges under the product's prefix."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._registry = registry
-
-    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
-        return Gauge(f"sederunt_{name}", text, labels, registry=self._registry)
-
-
-class ProcessGauges(_Gauges):
+class ProcessGauges:
     """What the processes tell of themselves."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        super().__init__(registry)
-        gauge = self._gauge
+        gauge = partial(_gauge, registry)
         self._processes = gauge("processes", "Processes heard of, by role and state.", "role", "state")
         self._parts = gauge("part_faults", "Processes whose self-test failed, by part.", "role", "part")
         self._resident = gauge("role_resident_bytes", "Memory of a process without its children.", "role", "name")
@@ -84,14 +74,14 @@ class ProcessGauges(_Gauges):
             self._browser_memory.labels(heartbeat.name).set(browsers["resident"])
 
 
-class BudgetGauges(_Gauges):
+class BudgetGauges:
     """What the processes tell of the budgets that they count."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        super().__init__(registry)
-        self._use = self._gauge("budget_use", "Share of a limit that its largest holder uses.", "budget")
-        self._limit = self._gauge("budget_limit", "What one holder may use.", "budget")
-        self._refusals = self._gauge("budget_refusals", "Who was refused, or had to wait.", "role", "name", "budget")
+        gauge = partial(_gauge, registry)
+        self._use = gauge("budget_use", "Share of a limit that its largest holder uses.", "budget")
+        self._limit = gauge("budget_limit", "What one holder may use.", "budget")
+        self._refusals = gauge("budget_refusals", "Who was refused, or had to wait.", "role", "name", "budget")
 
     def hear(self, heartbeats: Heartbeats) -> None:
         for told in (self._use, self._refusals):
@@ -106,12 +96,11 @@ class BudgetGauges(_Gauges):
                 self._use.labels(name).set(use[name])
 
 
-class WorkGauges(_Gauges):
+class WorkGauges:
     """What there is to do: bots and the seats that they take, jobs in queues, webhooks."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        super().__init__(registry)
-        gauge = self._gauge
+        gauge = partial(_gauge, registry)
         self._seats = gauge("seats", "Places for bots on living hosts, by state.", "state")
         self._bots = gauge("bots", "Bots at hosts or on their way there, by status.", "status")
         self._line = gauge("bots_waiting", "Bots that are due and have no seat.")
@@ -181,6 +170,10 @@ class InstallationGauges:
         """Take what the processes told last, then read what there is to do."""
         self.hear(sources.heartbeats)
         await self._work.read(sources)
+
+
+def _gauge(registry: CollectorRegistry, name: str, text: str, *labels: str) -> Gauge:
+    return Gauge(f"sederunt_{name}", text, labels, registry=registry)
 
 
 async def _tried(reading: Awaitable[None]) -> None:
