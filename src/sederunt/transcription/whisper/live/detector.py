@@ -23,6 +23,7 @@ from sederunt.transcription.whisper.speech import (
     Samples,
     detector,
     loudness,
+    offsets,
 )
 
 _BEFORE = 64  # samples of the last frame that the network sees again
@@ -69,6 +70,7 @@ class SpeechDetector:
     def __init__(self) -> None:
         self._state = [np.zeros((1, 1, 128), np.float32) for _ in range(2)]
         self._before = np.zeros(_BEFORE, np.float32)
+        self._offsets = np.zeros(0, np.float32)  # the latest
         self._level = FLOOR
         self._levels = np.zeros(0, np.float32)  # the latest, nothing below what is audible
         self._stood_out = np.zeros(_OF - 1, np.bool_)  # the latest frames
@@ -80,7 +82,15 @@ class SpeechDetector:
             self._stood_out[:] = False
             self._remember(levels[levels > 0.0])  # digital silence is what a sender leaves out, and no noise of theirs
             return silence(len(levels))
-        return Hearing(self._speech(samples.reshape(-1, FRAME), levels), self._loud(levels))
+        frames = self._without_offset(samples.reshape(-1, FRAME), levels > 0.0)
+        levels = loudness(frames.reshape(-1))
+        return Hearing(self._speech(frames, levels), self._loud(levels))
+
+    def _without_offset(self, frames: Samples, sounding: NDArray[np.bool_]) -> Samples:
+        """Return frames without what a sound card adds to them; a sender's digital silence is left as it is."""
+        self._offsets = np.concatenate([self._offsets, offsets(frames.reshape(-1))[sounding]])[-_REMEMBERED:]
+        offset = np.float32(np.median(self._offsets))
+        return np.where(sounding[:, None], frames - offset, np.float32(0.0))
 
     def _loud(self, levels: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Return frames that stand out of the stream's noise, and not for a moment."""

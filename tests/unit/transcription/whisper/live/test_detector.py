@@ -44,3 +44,7 @@ def test_clicks_are_not_loud() -> None:
 def test_the_tail_of_a_voice_is_not_loud() -> None:
     voice, tail = noise(3, 0.1), noise(1, 0.005)
     assert loud_share(noise(4, 0.0002), voice, tail) == 0
+
+
+def test_what_a_sound_card_adds_is_no_noise() -> None:
+    assert loud_share(noise(4, 0.001) + 0.2, noise(2, 0.02) + 0.2) > 0.8
