@@ -218,16 +218,26 @@ def _read_again(
 
 
 def _merged(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> tuple[TokenPhrase, ...]:
-    """Phrases of two readings in order of time. A word in both stays once; a phrase that is interrupted is cut."""
+    """Phrases of two readings in order of time. A word in both stays once, and of two words at one time the second
+    reading's; a phrase that is interrupted is cut. A second reading that has no more words than the first in its time
+    found no gap, but slow speech: it is the worse one, for it heard less.
+    """
     more = _fresh(phrases, more)
     if not more:
         return phrases
-    first, last = more[0].words[0].start - NEAR_S, more[-1].words[-1].end + NEAR_S
-    again = {_folded(word.text) for word in _words(more)}
+    found = _words(more)
+    if sum(_is_amid(word, found) for word in _words(phrases)) >= len(found):
+        return phrases
+    first, last = found[0].start - NEAR_S, found[-1].end + NEAR_S
+    again = {_folded(word.text) for word in found}
     starts = [phrase.words[0].start for phrase in more]
     kept: list[TokenPhrase] = []
     for phrase in phrases:
-        words = (word for word in phrase.words if word.start < first or not _is_twice(word, last, again))
+        words = (
+            word
+            for word in phrase.words
+            if word.start < first or not (_is_twice(word, last, again) or _is_instead(word, found))
+        )
         # One word near the seam may begin before the second reading; what follows it comes behind that.
         for _, part in groupby(words, key=lambda word: bisect_right(starts, word.start)):
             kept.append(replace(phrase, words=tuple(part)))
@@ -248,6 +258,16 @@ def _fresh(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> t
 
 def _is_twice(word: TimedWord, last: float, again: set[str]) -> bool:
     return word.start < last and _folded(word.text) in again
+
+
+def _is_amid(word: TimedWord, found: Sequence[TimedWord]) -> bool:
+    return found[0].start < (word.start + word.end) / 2 < found[-1].end
+
+
+def _is_instead(word: TimedWord, found: Sequence[TimedWord]) -> bool:
+    """Return whether one of these words was heard in the middle of that one."""
+    middle = (word.start + word.end) / 2
+    return any(max(each.start, each.end - WORD_S) <= middle <= each.end for each in found)
 
 
 def _less(start: float, end: float, taken: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -104,6 +104,22 @@ def test_what_follows_a_word_at_the_seam_comes_behind_the_second_reading() -> No
     assert read(script, 8.2, (0.0, 8.1))[0] == ["but", "cares", "this", "is", "slow", "we", "say"]
 
 
+def test_slow_speech_that_is_read_again_is_not_said_twice() -> None:
+    slow = heard(word("talking", 0.5, 1.0), word("really", 4.0, 5.0), word("than", 6.0, 6.5), word("low", 6.5, 8.0))
+    again = heard(word("really", 2.6, 3.6), word("in", 4.6, 5.0), word("slow", 5.0, 7.0))
+    assert read(Script(slow, again), 8.4, (0.4, 8.1))[0] == ["talking", "really", "than", "low"]
+
+
+def test_of_two_words_at_one_time_the_second_readings_is_kept() -> None:
+    first = heard(word("so", 0.5, 1.0), word("pests", 4.0, 4.5), word("go", 6.5, 8.0))
+    again = heard(
+        *(word(f"word{n}", 0.5 + n, 1.0 + n) for n in range(2)), word("past", 3.1, 3.6), word("five", 3.8, 4.2)
+    )
+    words = read(Script(first, again), 8.4, (0.4, 8.1))[0]
+    assert "pests" not in words
+    assert {"so", "word0", "past", "five", "go"} <= set(words)
+
+
 def test_a_second_reading_that_guesses_adds_nothing() -> None:
     script = Script(heard(word("one", 0.5, 1.0)), heard(word("eh", 1.0, 2.0), score=-1.6))
     assert read(script, 10, (0.4, 1.1), (1.6, 4.0), (8.0, 8.3))[0] == ["one"]
