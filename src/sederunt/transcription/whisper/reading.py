@@ -228,7 +228,8 @@ def _merged(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> 
     found = _words(more)
     if sum(_is_amid(word, found) for word in _words(phrases)) >= len(found):
         return phrases
-    first, last = found[0].start - NEAR_S, found[-1].end + NEAR_S
+    first, last = max(0.0, found[0].start - NEAR_S), found[-1].end + NEAR_S
+    phrases = _led_to(phrases, found, first)
     again = {_folded(word.text) for word in found}
     starts = [phrase.words[0].start for phrase in more]
     kept: list[TokenPhrase] = []
@@ -236,7 +237,7 @@ def _merged(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> 
         words = (
             word
             for word in phrase.words
-            if word.start < first or not (_is_twice(word, last, again) or _is_instead(word, found))
+            if word.start <= first or not (_is_twice(word, last, again) or _is_instead(word, found))
         )
         # One word near the seam may begin before the second reading; what follows it comes behind that.
         for _, part in groupby(words, key=lambda word: bisect_right(starts, word.start)):
@@ -258,6 +259,21 @@ def _fresh(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> t
 
 def _is_twice(word: TimedWord, last: float, again: set[str]) -> bool:
     return word.start < last and _folded(word.text) in again
+
+
+def _led_to(phrases: tuple[TokenPhrase, ...], found: Sequence[TimedWord], moment: float) -> tuple[TokenPhrase, ...]:
+    """Return the first reading with what it says before the second one's two opening words put before that moment: the
+    last word before a gap is drawn out over it, and may be timed at its end.
+    """
+    texts = [_folded(word.text) for word in _words(phrases)]
+    opening = [_folded(word.text) for word in found[:2]]
+    place = next((n for n in range(len(texts) - 1) if texts[n : n + 2] == opening), 0)
+    led, left = list[TokenPhrase](), place
+    for phrase in phrases:
+        before = [replace(w, start=min(w.start, moment), end=min(w.end, moment)) for w in phrase.words[:left]]
+        led.append(replace(phrase, words=(*before, *phrase.words[left:])))
+        left = max(0, left - len(phrase.words))
+    return tuple(led)
 
 
 def _is_amid(word: TimedWord, found: Sequence[TimedWord]) -> bool:

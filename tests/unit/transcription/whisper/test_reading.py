@@ -110,6 +110,15 @@ def test_slow_speech_that_is_read_again_is_not_said_twice() -> None:
     assert read(Script(slow, again), 8.4, (0.4, 8.1))[0] == ["talking", "really", "than", "low"]
 
 
+def test_a_word_that_is_drawn_out_over_the_gap_stays_before_what_was_said_in_it() -> None:
+    first = heard(word("but", 0.5, 0.8), word("cares", 5.6, 6.0), word("this", 6.0, 6.4), word("is", 6.4, 6.8))
+    again = heard(
+        *(word(text, 0.6 + 1.2 * n, 1.2 + 1.2 * n) for n, text in enumerate(("this", "is", "me", "so", "slow")))
+    )
+    words = read(Script(first, again), 8.4, (0.4, 8.1))[0]
+    assert words == ["but", "cares", "this", "is", "me", "so", "slow"]
+
+
 def test_of_two_words_at_one_time_the_second_readings_is_kept() -> None:
     first = heard(word("so", 0.5, 1.0), word("pests", 4.0, 4.5), word("go", 6.5, 8.0))
     again = heard(
