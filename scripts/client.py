@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sederunt.api.openapi import document
+from sederunt.api.schemas.event_answers import event_schemas
 from sederunt.platforms.registry import services
 
 Schema = Mapping[str, Any]
@@ -24,6 +25,7 @@ NOTE = "Written by scripts/client.py from the OpenAPI document; change the servi
 WIDTH = 100  # of a docstring's line, without its indentation
 
 _REFUSALS = frozenset({"Refusal", "InvalidRequest"})  # become errors
+_BY_KIND = frozenset(name for name, _ in event_schemas()) - {"Event"}  # the client has one record for all kinds
 _LONGEST_LITERAL = 16  # words; more of them are told in the documents, not in a type
 _MOMENT_MOST = 253402300799999  # marks a field that takes Unix seconds
 _RESERVED = {"from": "from_", "format": "format"}
@@ -77,7 +79,7 @@ class Models:
     def text(self) -> str:
         """Return models.py."""
         for name, schema in self._schemas.items():
-            if name in _REFUSALS or schema.get("type") == "array":
+            if name in _REFUSALS | _BY_KIND or schema.get("type") == "array":
                 continue
             if name.endswith(("Fields", "Changes")):
                 if name in ("StopOptionFields", "AuthenticationFields"):

@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documentation: settings, statuses, rows of evidence.
+"""Writes the generated parts of the documentation: settings, statuses, events, rows of evidence.
 
 `--check` only compares, and checks the places that the glossary names.
 """
@@ -6,7 +6,7 @@
 import ast
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from sederunt.api.schemas.event_answers import EVENTS, IN_WEBHOOKS, EventRow
 from sederunt.model.budgets import BUDGETS, SPREAD, Budget
+from sederunt.model.history import TOLD_WHEN_ASKED
 from sederunt.model.status import ENDINGS, REASONS, TRANSITIONS
 from sederunt.platforms.evidence import EvidenceRow
 from sederunt.platforms.registry import platform_of, services
@@ -130,6 +132,36 @@ def status_page() -> str:
         "`cause: time_limit`.\n"
     )
     return "".join(lines)
+
+
+def events_page() -> str:
+    """docs/events.md: every kind of event with the fields of its data."""
+    lines = [
+        "# Events\n",
+        NOTE,
+        "`events` of a bot and of a recording tell what happened to it, oldest first: `event`, `data`, `created_at`. "
+        "Each change of status is also sent to `webhook_url`; the others that a webhook can tell are sent where "
+        "[`webhook_events`](api.md#configuration-of-a-bot) names them. What listeners hear while people speak is "
+        "another list: [realtime.md](realtime.md). The OpenAPI document has all of it as schemas.\n",
+    ]
+    for kind, row in EVENTS.items():
+        lines.append(f"\n## {kind}\n\n{row.told} {_whose(kind, row)}\n\n| Field of `data` | Type | |\n|---|---|---|\n")
+        lines += [_data_field(name, schema, name in row.optional) for name, schema in row.data.items()]
+    return "".join(lines)
+
+
+def _whose(kind: str, row: EventRow) -> str:
+    told = [owner for owner in row.of if kind in IN_WEBHOOKS[owner]]
+    asked = ", where `webhook_events` names it" if kind in TOLD_WHEN_ASKED else ""
+    return f"Of {' and '.join(f'{owner}s' for owner in row.of)}; {'sent to webhooks' if told else 'not sent to webhooks'}{asked}."
+
+
+def _data_field(name: str, schema: Mapping[str, Any], is_optional: bool) -> str:
+    items = schema.get("items", {}).get("properties")
+    kind = f"array of objects: {', '.join(f'`{field}`' for field in items)}" if items else schema["type"]
+    words = "One of " + ", ".join(f"`{word}`" for word in schema["enum"]) if "enum" in schema else ""
+    told = " ".join(part for part in (schema.get("description", ""), words) if part)
+    return f"| `{name}` | {kind}{', where there is one' if is_optional else ''} | {told} |\n"
 
 
 def evidence_page() -> str:
@@ -256,6 +288,7 @@ PAGES = {
     "models.md": models_page,
     "settings.md": settings_page,
     "statuses.md": status_page,
+    "events.md": events_page,
     "evidence.md": evidence_page,
 }
 

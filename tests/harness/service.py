@@ -18,6 +18,7 @@ from typing import Any
 import httpx2
 import psutil
 
+from harness.documented import check_answer
 from harness.leaks import PLANTED
 from sederunt.database import locks
 
@@ -129,7 +130,9 @@ class Service:
 
     def client(self, key: str | None = None) -> httpx2.AsyncClient:
         headers = {"Authorization": f"Bearer {key or self.key}"}
-        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=60, event_hooks=PLANTED.hooks())
+        hooks = PLANTED.hooks()
+        hooks["response"].append(check_answer)
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=60, event_hooks=hooks)
 
     def stop(self) -> None:
         """Drain by SIGTERM; nothing of it may be left."""

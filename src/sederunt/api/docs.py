@@ -90,9 +90,11 @@ def _kind(schema: dict[str, Any]) -> str:
     if "$ref" in schema:
         name = escape(schema["$ref"].rsplit("/", 1)[1])
         return f"<a href='#{name}'>{name}</a>"
-    for key in ("anyOf", "allOf"):
+    for key, between in (("anyOf", " or "), ("oneOf", " or "), ("allOf", " and ")):
         if key in schema:
-            return (" or " if key == "anyOf" else " and ").join(_kind(part) for part in schema[key])
+            return between.join(_kind(part) for part in schema[key])
+    if "const" in schema:
+        return f"<code>{escape(schema['const'])}</code>"
     if "enum" in schema:
         return ", ".join(f"<code>{escape(str(word))}</code>" for word in schema["enum"])
     if schema.get("type") == "array":

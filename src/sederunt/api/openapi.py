@@ -14,6 +14,7 @@ from sederunt.api.resources.transcripts import LONGEST_QUESTION
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
 from sederunt.api.schemas.answers import ANSWERS
+from sederunt.api.schemas.event_answers import webhook_operations
 from sederunt.api.sockets.meeting_events import LONGEST_WAIT_S
 from sederunt.database.deliveries import DeliveryState
 from sederunt.model.status import BotStatus, RecordingStatus
@@ -162,6 +163,7 @@ def document() -> Document:
         "servers": [{"url": PREFIX}],
         "security": [{"key": []}],
         "paths": paths,
+        "webhooks": webhook_operations(),
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
             "schemas": {**ANSWERS, **_request_schemas()},

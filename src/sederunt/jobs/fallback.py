@@ -8,13 +8,13 @@ from sederunt.errors import ProviderError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.job import Job
 from sederunt.model.bot import Bot
+from sederunt.model.history import TRANSCRIPTION_FALLBACK
 from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.transcription.model_options import option_faults
 from sederunt.transcription.models import ModelRow, find, provider_of
 from sederunt.transcription.plugins import is_installed
 
-EVENT = "transcription_fallback"
 TRIES_EACH = 5  # of a vendor that is away, before the next model is asked: some eight minutes
 
 logger = log.get(component="jobs")
@@ -70,10 +70,10 @@ async def chain_of(order: Bot | Recording, first: ModelRow, job: Job, context: W
     store = context.bots if isinstance(order, Bot) else context.recordings
 
     async def note(data: Mapping[str, Any]) -> None:
-        await store.add_event(order.id, EVENT, data)
+        await store.add_event(order.id, TRANSCRIPTION_FALLBACK, data)
 
     rows = [first, *_rows_after(order, first, context)]
-    tried = sum(event.event == EVENT for event in await store.events(order.id)) if len(rows) > 1 else 0
+    tried = sum(event.event == TRANSCRIPTION_FALLBACK for event in await store.events(order.id)) if len(rows) > 1 else 0
     return Chain(rows, tried=tried, job=job, note=note)
 
 

@@ -20,6 +20,7 @@ from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.second_reading import ADDED, NOT_READ_AGAIN, SECOND_MODEL, SecondReading, TrackReader, tell
 from sederunt.jobs.time_limit import within_cpu, within_time
 from sederunt.model.bot import Bot, Verdict
+from sederunt.model.history import TRANSCRIPTION_PROGRESS
 from sederunt.model.recording import Recording
 from sederunt.model.status import BotStatus, RecordingStatus, Trigger
 from sederunt.model.transcript import Doubt, LiveLine, Transcript
@@ -200,7 +201,7 @@ async def _of_file(recording: Recording, model: ModelRow, context: WorkerContext
 
     async def progress(done_s: float, of_s: float) -> None:
         data = {"seconds_done": round(done_s, 1), "seconds": round(of_s, 1)}
-        await context.recordings.add_event(recording.id, "transcription_progress", data)
+        await context.recordings.add_event(recording.id, TRANSCRIPTION_PROGRESS, data)
 
     access = await _access(recording, model, context)
     return await transcribe_recording(

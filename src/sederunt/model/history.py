@@ -15,6 +15,8 @@ OVERBOOKED = "overbooked"  # when it was scheduled, more seats were booked for i
 BUDGET_SPENT = "budget_spent"  # something was left out because a budget of the bot is spent; `budget` names it
 LIVE_TROUBLE = "live_trouble"  # live transcription may have missed something
 PAGE_TROUBLE = "page_trouble"  # something befell the bot's page, or what it needs: cause, what was seen, what is done
+TRANSCRIPTION_FALLBACK = "transcription_fallback"  # a model failed for good, and the next one began
+TRANSCRIPTION_PROGRESS = "transcription_progress"  # a part of a recording is transcribed
 
 
 # What webhooks tell besides every change of status, where a bot's caller asks for it.

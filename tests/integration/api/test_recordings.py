@@ -141,9 +141,9 @@ async def test_a_recording_is_gone_once_it_is_deleted(room: ApiRoom, wav: bytes)
 
 async def test_progress_is_among_the_events(room: ApiRoom, wav: bytes) -> None:
     made = await room.recording(wav)
-    await room.recordings.add_event(UUID(made["id"]), "transcription_progress", {"done_s": 30.0, "of_s": 60.0})
+    await room.recordings.add_event(UUID(made["id"]), "transcription_progress", {"seconds_done": 30.0, "seconds": 60.0})
     (event,) = (await room.client.get(f"/recording/{made['id']}")).json()["events"]
-    assert (event["event"], event["data"]) == ("transcription_progress", {"done_s": 30.0, "of_s": 60.0})
+    assert (event["event"], event["data"]) == ("transcription_progress", {"seconds_done": 30.0, "seconds": 60.0})
 
 
 async def test_the_list_goes_from_the_newest_to_the_oldest_in_pages(

@@ -16,8 +16,10 @@ from sederunt.model.participant import SpeakingKind
 from sederunt.model.status import ACTIVE, REASONS, BotStatus, RecordingStatus
 from sederunt.transcription.models import Can, models
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
-WORDS = frozenset(re.findall(r"`([^`\n]+)`", GUIDE))
+DOCS = Path(__file__).parents[3] / "docs"
+GUIDE = (DOCS / "api.md").read_text(encoding="utf-8")
+EVENTS = (DOCS / "events.md").read_text(encoding="utf-8")
+WORDS = frozenset(re.findall(r"`([^`\n]+)`", GUIDE + EVENTS))
 
 REQUEST_FIELDS = {
     field

@@ -96,7 +96,7 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
             "state": words_of(DeliveryState),
             "created_at": TIME,
             "next_attempt_at": or_null(TIME),
-            "payload": {"type": "object"},
+            "payload": {"type": "object", "oneOf": [ref("BotWebhook"), ref("RecordingWebhook"), ref("TestWebhook")]},
             "attempts": list_of(ref("WebhookAttempt")),
         }
     ),

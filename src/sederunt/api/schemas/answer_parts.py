@@ -38,6 +38,22 @@ def words_of(words: type[StrEnum]) -> Schema:
     return {"type": "string", "enum": [word.value for word in words]}
 
 
+def just(word: str) -> Schema:
+    """Return one word that does not vary."""
+    return {"type": "string", "const": word}
+
+
+def one_of(field: str, names: Mapping[str, str]) -> Schema:
+    """Return exactly one of some schemas, told apart by the word that a field has."""
+    return {
+        "oneOf": [ref(name) for name in names.values()],
+        "discriminator": {
+            "propertyName": field,
+            "mapping": {word: f"#/components/schemas/{name}" for word, name in names.items()},
+        },
+    }
+
+
 TEXT: Schema = {"type": "string"}
 URI: Schema = {"type": "string", "format": "uri"}
 TIME: Schema = {"type": "string", "format": "date-time"}

@@ -18,6 +18,7 @@ from sederunt.api.schemas.answer_parts import (
     ref,
     words_of,
 )
+from sederunt.api.schemas.event_answers import event_schemas
 from sederunt.model.bot import Verdict
 from sederunt.model.participant import SpeakingKind
 from sederunt.model.status import BotStatus, RecordingStatus, StopReason
@@ -97,7 +98,7 @@ ANSWERS: Mapping[str, Schema] = {
     "StopOptions": object_of(
         dict.fromkeys(("time_limit", "waiting_room_timeout", "last_person_detection", "silence_detection"), INTEGER)
     ),
-    "Event": object_of({"event": TEXT, "data": {"type": "object"}, "created_at": TIME}),
+    **dict(event_schemas()),
     "SpeakingEvent": object_of({"type": words_of(SpeakingKind), "timestamp": INTEGER}),
     "Participant": object_of(
         {"name": TEXT, "avatar": or_null(URI), "first_seen_at": TIME, "events": list_of(ref("SpeakingEvent"))},

@@ -130,7 +130,7 @@ def test_history_people_and_transcript_have_the_documented_fields(
 
 
 def test_a_recording_shows_its_history(recording: Recording, addresses: Addresses, clock: FakeClock) -> None:
-    event = Event(id=1, event="transcription_progress", data={"done": 1}, created_at=clock.now())
+    event = Event(id=1, event="transcription_progress", data={"seconds_done": 1, "seconds": 2}, created_at=clock.now())
     view = RecordingView(recording=recording, events=(event,), segments_json="[]", transcript_lang=None)
     shown = json.loads(recording_json(view, addresses))
     assert shown["events"] == [event_values(event)]
