@@ -67,7 +67,7 @@ async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: O
             await wait_until_stored(journal, spool, clock)
             await journal.move(Trigger.LEFT)
         case _ if journal.bot.status is BotStatus.RECORDING:
-            cause, reason = loss_of(outcome)
+            cause, reason = loss_of(outcome, journal.away_cause)
             # Who stops a bot that is away wants no more of the meeting.
             away = None if reason is StopReason.MANUALLY_STOPPED else (journal.away_cause, clock.now())
             await give_up_lost(journal, spool, clock, cause=cause, reason=reason, away=away)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.meetings.session.stop_rules import Departure
-from sederunt.model.bot import HOST_LOST, Verdict
+from sederunt.model.bot import HOST_LOST, PAGE_LEFT, Verdict
 from sederunt.model.status import StopReason, Trigger
 from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.platforms.admission import Admission
@@ -168,14 +168,21 @@ _AFTER_LOSS: Mapping[StopReason | None, StopReason] = {
 }
 
 
-def loss_of(outcome: Outcome) -> tuple[str, StopReason | None]:
-    """Return cause and stop reason for a recording that ends because its bot did not get back into the meeting."""
+def loss_of(outcome: Outcome, away_cause: str = HOST_LOST) -> tuple[str, StopReason | None]:
+    """Return cause and stop reason for a recording that ends because its bot did not get back into the meeting.
+
+    Args:
+        away_cause: why the bot had to come back.
+    """
     match outcome:
         case Broken(cause=cause):
             return cause, None
+        # The site put another page into the call's place, and nobody is there to let the bot in again.
+        case Refused(reason=StopReason.WAITING_ROOM_TIMEOUT) if away_cause == PAGE_LEFT:
+            return away_cause, StopReason.MEETING_ENDED
         case Refused(reason=reason):
-            return HOST_LOST, _AFTER_LOSS.get(reason)
-    return HOST_LOST, None
+            return away_cause, _AFTER_LOSS.get(reason)
+    return away_cause, None
 
 
 # --- what is kept of it ------------------------------------------------------------------------------------------

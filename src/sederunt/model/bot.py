@@ -84,6 +84,7 @@ class Verdict(StrEnum):
 
 HOST_LOST = "host_lost"  # its host died, or was cut off
 PLANNED_MOVE = "planned_move"  # its host was asked to end, and gave it back
+PAGE_LEFT = "page_left"  # another document came into its page
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +93,7 @@ class Gap:
 
     start: float
     end: float
-    cause: str  # HOST_LOST, PLANNED_MOVE, or what befell the page: "page_crashed", "connection_lost"
+    cause: str  # HOST_LOST, PLANNED_MOVE, PAGE_LEFT, or what else befell the page: "page_crashed", "connection_lost"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

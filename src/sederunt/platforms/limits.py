@@ -32,7 +32,7 @@ class EntryLimits:
         host_late: bool = False,
     ) -> None:
         self._clock, self._waiting_room_s = clock, waiting_room_s
-        self._host_waited_for_s = min(waiting_room_s, MOST_HOST_LATE_S) if host_late else 0.0
+        self._host_waited_for_s = min(waiting_room_s, MOST_HOST_LATE_S) if host_late and not endless else 0.0
         self._host_waited_since: float | None = None
         self.knocks_at = clock.monotonic() + early_s  # not before
         self._entry_s = math.inf if endless else ENTRY_S + min(waiting_room_s, MOST_OF_WAITING_S) + max(early_s, 0.0)
@@ -61,6 +61,7 @@ class EntryLimits:
     def note_inside(self) -> None:
         """Hear that the bot is inside: should its page break, the way back begins anew, however late."""
         self._waits_since, self._entry_until, self._entry_s = None, math.inf, math.inf
+        self._host_waited_for_s = 0.0  # a meeting that was there and is no more is over
 
     @property
     def waited_outside(self) -> bool:

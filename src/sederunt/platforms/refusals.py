@@ -270,6 +270,8 @@ ENDINGS: Mapping[str, Meaning] = {
             rf"\b{_SOMEBODY} (?:has |have )?(?:ended|closed|finished) (?:the|this|your) {_MEETING}",
             rf"\byou(?:'ve| have)? left (?:the|this) {_MEETING}",
             rf"\bthanks? (?:you )?for (?:joining|attending)|\b{_MEETING} (?:was|has been) (?:ended|closed|terminated)",
+            # What a site asks of who is out of a call.
+            rf"\b(?:how was|rate) (?:the|your|this) (?:\w+ )?(?:quality|audio|sound|video|experience|{_MEETING})",
             rf"{_SITZUNG} verlassen|vous avez quitté|has (?:salido|abandonado)|hai lasciato|você saiu|退出しました",
         ),
     ),

@@ -24,7 +24,7 @@ def failed_pages(
         Rows(site, state=PageState.TROUBLE).address(
             "address.broken", r"^chrome-error:", "own", settle_s=5.0, seen="2026-11"
         ),
-        Rows(site, state=PageState.TROUBLE, phase=Phase.BEFORE).status("status.server", "5..", "B2", settle_s=server_s),
+        Rows(site, state=PageState.TROUBLE).status("status.server", "5..", "B2", settle_s=server_s),
         Rows(site, state=state, phase=Phase.BEFORE).address(
             "address.left_host", elsewhere, source, settle_s=elsewhere_s
         ),

@@ -3,7 +3,9 @@
 import pytest
 
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
-from sederunt.meetings.outcomes import Broken, CutOff, broken, known_until_ms
+from sederunt.meetings.outcomes import Broken, CutOff, Refused, broken, known_until_ms, loss_of
+from sederunt.model.bot import HOST_LOST, PAGE_LEFT
+from sederunt.model.status import StopReason
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,20 @@ def test_of_a_page_that_broke_nobody_is_known_to_have_spoken_after_its_last_soun
     assert known_until_ms(left, last_frame_ms=5_000.4, now_ms=16_000) == 5_000
     assert known_until_ms(left, last_frame_ms=None, now_ms=16_000) == 16_000
     assert known_until_ms(CutOff(), last_frame_ms=5_000, now_ms=16_000) == 16_000
+
+
+@pytest.mark.parametrize(
+    ("away_cause", "refusal", "told"),
+    [
+        (PAGE_LEFT, StopReason.WAITING_ROOM_TIMEOUT, (PAGE_LEFT, StopReason.MEETING_ENDED)),
+        (HOST_LOST, StopReason.WAITING_ROOM_TIMEOUT, (HOST_LOST, None)),
+        ("connection_lost", StopReason.WAITING_ROOM_TIMEOUT, ("connection_lost", None)),
+        ("connection_lost", StopReason.REQUEST_DENIED, ("connection_lost", StopReason.KICKED)),
+        (PAGE_LEFT, StopReason.INVALID_MEETING_URL, (PAGE_LEFT, StopReason.MEETING_ENDED)),
+    ],
+)
+def test_a_bot_that_is_not_let_in_again_tells_why_it_was_away(
+    away_cause: str, refusal: StopReason, told: tuple[str, StopReason | None]
+) -> None:
+    """Where the site itself put another page into the call's place, nobody is there any more."""
+    assert loss_of(Refused(reason=refusal, row="x.y"), away_cause) == told

@@ -363,6 +363,14 @@ async def test_a_short_wait_for_a_late_host_comes_not_on_top_of_the_first_looks(
     assert 60 <= attempt.passed_s < 80
 
 
+async def test_a_meeting_that_was_there_and_is_no_more_waits_for_no_host(clock: FakeClock) -> None:
+    came_back = EntryLimits(clock, 600.0, host_late=True)
+    assert came_back.waits_for_host()
+    came_back.note_inside()
+    assert not came_back.waits_for_host()
+    assert not EntryLimits(clock, 600.0, host_late=True, endless=True).waits_for_host()
+
+
 async def test_a_known_passcode_is_given_before_the_knock(clock: FakeClock) -> None:
     attempt = Try(clock, NAME, PASSCODE, KNOCK)
     link = MeetingLink(service=Service("zoom"), url="https://x/1", meeting_id="1", passcode="864210")

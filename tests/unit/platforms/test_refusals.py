@@ -159,6 +159,8 @@ ENDS = {
         "O organizador encerrou a chamada para todos",
         "De host heeft het gesprek voor iedereen beëindigd",
         "Deze meeting is beëindigd door de host",
+        "How was the call quality?",
+        "Rate your meeting",
     ),
 }
 NO_ENDS = (

@@ -16,7 +16,9 @@ from sederunt.meetings.session.observer import MeetingObserver
 from sederunt.meetings.session.outages import Outages
 from sederunt.meetings.session.page_chores import PageChores
 from sederunt.meetings.session.stop_rules import Departure, StopRule, first_departure
+from sederunt.model.bot import PAGE_LEFT
 from sederunt.model.status import StopReason
+from sederunt.platforms.links import InvalidLink
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Decoder, Platform
 
@@ -164,7 +166,7 @@ class PageLooks:
     def _goes_on(self, now: float, documents: int) -> None:
         """Note that the page is in the call."""
         self._trouble_since.clear()
-        self._documents = documents
+        self._documents, self._place = documents, place_of(self._page.url)
         self._chores.look_for_people(inside_s=now - self._began_at)
 
     async def _answer(self, now: float, documents: int) -> None:
@@ -175,20 +177,24 @@ class PageLooks:
         if not self._chores.is_busy and (not stays or self._notices % NOTICE_AGAIN == 0):  # else at the next look
             await self._chores.settle()
 
-    def _in_trouble(self, state: PageState, now: float, seen: str) -> Broken | None:
+    def _in_trouble(self, state: PageState, now: float, seen: str) -> Outcome | None:
         """Return the end of a page that has shown for too long what is no call."""
         since = self._trouble_since.setdefault(state, now)
+        place = place_of(self._page.url)
+        if state is PageState.LOADING and place != self._place and names_no_meeting(self._platform, self._page.url):
+            if now - since < (LEFT_S if self.is_urgent else RELOADED_S):
+                return None
+            return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row="page.led_away"))
         if not self.is_urgent:
             lasts = now - since >= (RECONNECT_S if state is PageState.RECONNECTING else LOST_S)
             return Broken(cause="connection_lost", seen=seen) if lasts else None
-        place = place_of(self._page.url)
         if place == self._place and state is PageState.PREJOIN:
             lasts = now - since >= LEFT_S
         else:
             lasts = now - min(self._trouble_since.values()) >= (RELOADED_S if place == self._place else LEFT_S)
         if not lasts:
             return None
-        return Broken(cause="page_left", seen=f"Another document stands in the page, at {place}, and no call is in it.")
+        return Broken(cause=PAGE_LEFT, seen=f"Another document stands in the page, at {place}, and no call is in it.")
 
     @property
     def site_reconnects(self) -> bool:
@@ -234,6 +240,18 @@ def patience_s(*, is_fed: bool, renderer_cpu_s: float) -> float:
     if renderer_cpu_s >= LOOP_CPU_S:
         return LOOPING_FED_S if is_fed else LOOPING_S
     return BUSY_S if is_fed else FROZEN_S
+
+
+def names_no_meeting(platform: Platform, url: str) -> bool:
+    """Return whether an address of the web names no meeting of the site: there sites lead who is out of a call, to
+    their start page, to a survey. An empty tab or the browser's own page of errors is none of theirs."""
+    if not url.startswith(("https://", "http://")):
+        return False
+    try:
+        platform.parse_link(url)
+    except InvalidLink:
+        return True
+    return False
 
 
 def place_of(url: str) -> str:

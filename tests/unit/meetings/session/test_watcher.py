@@ -3,9 +3,15 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from harness.fake_clock import FakeClock
-from sederunt.meetings.session.watcher import NOTICE_AGAIN, NOTICE_TRIES, PageLooks
+from sederunt.meetings.outcomes import Broken, Departed
+from sederunt.meetings.session.watcher import LEFT_S, NOTICE_AGAIN, NOTICE_TRIES, RELOADED_S, PageLooks
+from sederunt.model.bot import PAGE_LEFT, Service
+from sederunt.model.status import StopReason
 from sederunt.platforms.page_state import PageState, Reading
+from sederunt.platforms.registry import platform_of
 
 
 class Chores:
@@ -23,23 +29,77 @@ class Chores:
         self.looked += 1
 
 
+def looks_at(page: Any, platform: Any, *, chores: Any = None, clock: FakeClock | None = None) -> PageLooks:
+    return PageLooks(
+        platform,
+        page,
+        decoder=cast("Any", SimpleNamespace(noted=())),
+        chores=chores or cast("Any", Chores()),
+        recorder=cast("Any", SimpleNamespace(last_frame_ms=None)),
+        clock=clock or FakeClock(),
+        bot_id="1",
+    )
+
+
 async def test_a_notice_that_takes_no_answer_holds_up_nothing_and_is_seldom_tried_again() -> None:
     async def read(*_: object, **__: object) -> Reading:
         return Reading(state=PageState.DIALOG, row="x.notice")
 
     chores = Chores()
-    looks = PageLooks(
-        cast("Any", SimpleNamespace(read=read)),
-        cast("Any", SimpleNamespace(documents=1, url="https://x/1")),
-        decoder=cast("Any", SimpleNamespace(noted=())),
-        chores=cast("Any", chores),
-        recorder=cast("Any", SimpleNamespace(last_frame_ms=None)),
-        clock=FakeClock(),
-        bot_id="1",
-    )
+    looks = looks_at(SimpleNamespace(documents=1, url="https://x/1"), SimpleNamespace(read=read), chores=chores)
     for _ in range(NOTICE_TRIES):
         assert await looks.look() is None
     assert (chores.settled, chores.looked) == (NOTICE_TRIES, 0)
     for _ in range(NOTICE_AGAIN):
         assert await looks.look() is None
     assert (chores.settled, chores.looked) == (NOTICE_TRIES + 1, NOTICE_AGAIN)
+
+
+CALLS = {
+    "gmeet": "https://meet.google.com/abc-defg-hij?hl=en",
+    "teams": "https://teams.microsoft.com/v2/",
+    "zoom": "https://app.zoom.us/wc/81234567890/join?pwd=x",
+}
+
+
+@pytest.mark.parametrize(
+    ("service", "at", "state", "ends"),
+    [
+        ("gmeet", "https://meet.google.com/", PageState.LOADING, "over"),
+        ("gmeet", "https://meet.google.com/_feedback?x=1", PageState.LOADING, "over"),
+        ("teams", "https://teams.microsoft.com/survey", PageState.LOADING, "over"),
+        ("zoom", "https://zoom.us/", PageState.LOADING, "over"),
+        ("zoom", "https://www.zoom.com/en/products", PageState.LOADING, "over"),
+        ("gmeet", "about:blank", PageState.LOADING, "left"),
+        ("gmeet", "chrome-error://chromewebdata/", PageState.TROUBLE, "left"),
+        ("gmeet", "https://meet.google.com/", PageState.TROUBLE, "left"),
+        ("teams", "https://teams.microsoft.com/meet/1234567890123?p=x", PageState.LOADING, "left"),
+        ("zoom", "https://app.zoom.us/wc/81234567890/start", PageState.PREJOIN, "left"),
+    ],
+)
+@pytest.mark.parametrize("documents", [1, 2])
+async def test_a_site_that_leads_the_page_to_no_meeting_has_ended_the_call(
+    service: str, at: str, state: PageState, ends: str, documents: int
+) -> None:
+    """A survey or the site's start page came into the call's place: the bot knocked anew, and waited ten minutes."""
+    clock, platform = FakeClock(), platform_of(Service(service))
+    page, states = SimpleNamespace(documents=1, url="https://x/"), iter([PageState.IN_CALL])
+
+    async def read(*_: object, **__: object) -> Reading:
+        return Reading(state=next(states, state), row="x.y")
+
+    looks = looks_at(page, SimpleNamespace(read=read, parse_link=platform.parse_link), clock=clock)
+    page.url = CALLS[service]  # some sites change it while the call lasts
+    assert await looks.look() is None
+    page.documents, page.url = documents, at
+    assert await looks.look() is None
+    clock.advance(LEFT_S if documents == 2 else RELOADED_S)
+    outcome = await looks.look()
+    if ends == "over":
+        assert isinstance(outcome, Departed)
+        assert outcome.departure.reason is StopReason.MEETING_ENDED
+    elif documents == 2:
+        assert isinstance(outcome, Broken)
+        assert outcome.cause == PAGE_LEFT
+    else:
+        assert outcome is None
