@@ -119,6 +119,7 @@ class ProviderFault(StrEnum):
     RATE_LIMITED = "rate_limited"
     TRANSIENT = "transient"  # the network, or a fault that passes
     PROVIDER_FAILED = "provider_failed"  # the vendor took the job and could not do it
+    IN_DOUBT = "in_doubt"  # the vendor may have done it and billed it; its answer is lost
 
 
 class ProviderError(SederuntError):

@@ -374,6 +374,11 @@ class TranscriptionSettings(Section):
         description="What a vendor hears of a meeting with a track per person: the tracks, silence left out, so that "
         "names are certain; or the mix, whose voices it tells apart.",
     )
+    lost_answer: Literal["repeat", "stop"] = Field(
+        "repeat",
+        description="Where a vendor may have transcribed and billed a file, its answer was lost, and the vendor cannot "
+        "be asked for it: `repeat` asks once more, so that it may be billed twice; `stop` ends the transcription.",
+    )
     fallback: tuple[str, ...] = Field(
         (),
         description="Models that transcribe in this order where a vendor fails for good and the request names none.",

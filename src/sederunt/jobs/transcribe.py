@@ -38,6 +38,7 @@ from sederunt.transcripts.vendor_memory import keep_copies_only
 _CAUSES: dict[ProviderFault | None, str] = {
     ProviderFault.AUTH: "credential_rejected",
     ProviderFault.PAYMENT: "credential_without_credit",
+    ProviderFault.IN_DOUBT: "transcription_in_doubt",
 }
 
 # More stretches without words than this are not told one by one.

@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Sound, VendorCall
+from sederunt.transcription.cloud.calls import Sound, VendorCall, continued
+from sederunt.transcription.cloud.reading import record
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -51,6 +52,11 @@ def transcribe(ask: Ask, audio_url: str) -> VendorCall:
 def transcripts() -> VendorCall:
     """List the newest transcripts."""
     return VendorCall(method="GET", path=TRANSCRIPTS, query=[("limit", str(LISTED))])
+
+
+def older_transcripts(listing: Any) -> VendorCall | None:
+    """List the transcripts before those of a listing: what it calls previous is older."""
+    return continued(transcripts(), record(record(listing).get("page_details")).get("prev_url"))
 
 
 def transcript(transcript_id: str) -> VendorCall:

@@ -26,7 +26,7 @@ async def batch(job: VendorJob) -> Result:
     url = text(stored.get("upload_url"))
     if not url:
         raise job.failed("it took the file and named no address")
-    find = Find(call=requests.transcripts(), pick=lambda listing: _ours(listing, url))
+    find = Find(call=requests.transcripts(), pick=lambda listing: _ours(listing, url), older=requests.older_transcripts)
     created = record(await job.once("submit", requests.transcribe(job.ask, url), find=find))
     job_id = text(created.get("id"))
     if not job_id:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -45,6 +45,12 @@ class Reply:
     def is_good(self) -> bool:
         """Return whether the status is one of the 2xx."""
         return 200 <= self.status < 300
+
+
+def continued(call: VendorCall, address: Any) -> VendorCall | None:
+    """Return the request for the page of a listing that the vendor names by its address; None where it names none."""
+    query = parse_qsl(urlsplit(address).query) if isinstance(address, str) else []
+    return replace(call, query=query) if query else None
 
 
 def joined(base: str, path: str) -> str:

@@ -60,8 +60,13 @@ class Unanswered(ProviderError):
     """A try that may be repeated. `may_count`: the vendor may have taken it all the same."""
 
     def __init__(self, error: ProviderError, *, may_count: bool, retry_after_s: float | None = None) -> None:
-        super().__init__(str(error), retryable=True, kind=error.kind, retry_after_s=retry_after_s)
+        super().__init__(str(error), retryable=True, kind=error.kind, status=error.status, retry_after_s=retry_after_s)
         self.may_count = may_count
+
+    @property
+    def is_lost(self) -> bool:
+        """Return whether the answer was lost on its way: a vendor that answers with an error has not done it."""
+        return self.may_count and self.status is None
 
 
 class Client:
@@ -70,6 +75,9 @@ class Client:
     def __init__(self, vendor: Vendor, settings: Settings, access: Access, manners: Manners) -> None:
         self.vendor, self.access, self.manners = vendor, access, manners
         self._settings = settings
+        self.repeats_lost = (
+            1 if settings.transcription.lost_answer == "repeat" else 0
+        )  # times that a file is paid again
         self._root = rest_address(settings, vendor.row, access.region)
         given = settings.providers.get(vendor.row.name)
         self._root_is_given = bool(given and given.url)

@@ -77,6 +77,7 @@ _SAID: Mapping[ProviderFault, str] = MappingProxyType(
         _F.RATE_LIMITED: "had too many requests with {label}",
         _F.TRANSIENT: "could not {act} just now",
         _F.PROVIDER_FAILED: "failed to {act}",
+        _F.IN_DOUBT: "may have transcribed this and billed it to {label}, but its answer was lost",
     }
 )
 

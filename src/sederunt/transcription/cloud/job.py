@@ -15,6 +15,8 @@ from sederunt.transcription.cloud.client import GONE, Client, Unanswered
 from sederunt.transcription.cloud.faults import Explained
 from sederunt.transcription.cloud.vendor import Ask
 
+MOST_PAGES = 20  # of a listing are looked through for ours; newest first
+NO_LISTING = frozenset({400, 404, 405, 422, 501})
 NOT_YET = frozenset({409, 423})  # what a job that is done has come to: the wrong moment, or a lock
 
 logger = log.get(component="transcription")
@@ -33,29 +35,39 @@ class Find:
 
     call: VendorCall
     pick: Callable[[Any], Any]  # the listing's JSON → what the submit would have answered; None where it is not there
+    older: Callable[[Any], VendorCall | None] = lambda _listing: (
+        None
+    )  # the listing's JSON → the request for what is older
 
 
 class Notes:
     """What a job has done, kept before and after each step that costs.
 
     Args:
-        notes: plain values, `begun`, `replies` and `copies`; of an earlier try, or empty.
+        notes: plain values, `begun`, `lost`, `replies` and `copies`; of an earlier try, or empty.
         keep: stores them.
     """
 
     def __init__(self, notes: Mapping[str, Any], keep: Callable[[Mapping[str, Any]], None]) -> None:
         self._keep = keep
         self.begun: list[str] = list(notes.get("begun", ()))
+        self.lost: list[str] = list(notes.get("lost", ()))  # steps whose answer was lost, each time anew
         self.replies: dict[str, Any] = dict(notes.get("replies", {}))
         self.copies: list[str] = list(notes.get("copies", ()))
 
     def begin(self, step: str) -> None:
-        self.begun.append(step)
+        self.begun = [*(name for name in self.begun if name != step), step]
         self.save()
 
     def answered(self, step: str, reply: Any) -> None:
         self.replies[step] = reply
         self.save()
+
+    def lose(self, step: str) -> int:
+        """Note that the answer of a step that may have been billed is lost; return how often it was."""
+        self.lost.append(step)
+        self.not_begun(step)
+        return self.lost.count(step)
 
     def not_begun(self, step: str) -> None:
         self.begun = [name for name in self.begun if name != step]
@@ -63,11 +75,11 @@ class Notes:
 
     def forget(self) -> None:
         """Forget a job that came to nothing: the next try submits another. Copies remain to be deleted."""
-        self.begun, self.replies = [], {}
+        self.begun, self.lost, self.replies = [], [], {}
         self.save()
 
     def save(self) -> None:
-        self._keep({"begun": self.begun, "replies": self.replies, "copies": self.copies})
+        self._keep({"begun": self.begun, "lost": self.lost, "replies": self.replies, "copies": self.copies})
 
 
 class VendorJob:
@@ -81,27 +93,23 @@ class VendorJob:
         """Return the JSON that a request with consequences answered, now or in an earlier try.
 
         That it is sent is noted before it is sent. Where no answer came, though it may have been taken, the job is
-        looked up (`find`) before it is sent again; a vendor without a look-up gets it again, and may bill it again.
-        Raises ProviderError.
+        looked up (`find`) before it is sent again; without `find` it costs nothing. Raises ProviderError.
         """
         if step in self._notes.replies:
             return self._notes.replies[step]
-        if step in self._notes.begun:
-            found = await self._found(find, step)
-        else:
-            found = None
-            self._notes.begin(step)
+        found = await self._found(find, step) if step in self._notes.begun and find is not None else None
         reply = await self._sent(step, call, find, act) if found is None else found
         self._notes.answered(step, reply)
         return reply
 
     async def hear(self, call: VendorCall, act: str = "transcribe") -> Any:
-        """Return the JSON of a request that transcribes while we wait. Its reply is not kept: the transcript is."""
+        """Return the JSON of a request that transcribes while we wait. Its reply is not kept: the transcript is.
+
+        Nothing can be looked up: where the answer is lost, it is sent once more, or not, as the operator chose.
+        """
         if "hear" in self._notes.begun:
-            logger.warning("sent again, may be billed again", action="submit_repeated", reference=self.ask.reference)
-        else:
-            self._notes.begin("hear")
-        return await self._sent("hear", call, None, act)
+            self._lose("hear", "the worker was stopped meanwhile")
+        return await self._sent("hear", call, None, act, is_billed=True)
 
     async def fetch(self, call: VendorCall, act: str = "hand out the transcript") -> Any:
         """Return the JSON that a job has come to, asked for again where that may help, also where the vendor says that
@@ -182,35 +190,66 @@ class VendorJob:
             self._notes.forget()
             raise self._client.speaker.error(ProviderFault.TRANSIENT, "transcribe", "the job is gone") from error
 
-    async def _sent(self, step: str, call: VendorCall, find: Find | None, act: str) -> Any:
+    async def _sent(self, step: str, call: VendorCall, find: Find | None, act: str, *, is_billed: bool = False) -> Any:
         number = 0
         while True:
             number += 1
+            self._notes.begin(step)
             try:
                 reply = await self._client.once(call, act, sound=self._sound, sound_s=self.ask.duration_s)
                 return reply.body
             except Unanswered as error:
-                found = await self._found(find, step) if error.may_count else None
+                found = await self._after(error, step, find, is_billed=is_billed)
                 if found is not None:
                     return found
                 if number < self._client.manners.tries and await self._client.pause_after(error, number):
                     continue
-                if not error.may_count:
-                    self._notes.not_begun(step)
                 raise
             except ProviderError:
                 self._notes.not_begun(step)
                 raise
 
-    async def _found(self, find: Find | None, step: str) -> Any:
-        """Return the answer of a submit whose answer was lost."""
-        if find is None:
-            logger.warning(
-                "sent again, may count twice", action="submit_repeated", step=step, reference=self.ask.reference
-            )
+    async def _after(self, error: Unanswered, step: str, find: Find | None, *, is_billed: bool) -> Any:
+        """Return the answer of a submit whose answer did not come; None where it may be sent again."""
+        if is_billed and error.is_lost:
+            self._lose(step, str(error))
+        elif find is None or not error.may_count:
+            self._notes.not_begun(step)
+        else:
+            return await self._found(find, step, str(error) if error.is_lost else None)
+        return None
+
+    async def _found(self, find: Find, step: str, lost: str | None = "the worker was stopped meanwhile") -> Any:
+        """Return what a submit had answered; None where the vendor has no such job. Where it cannot be asked and the
+        answer was `lost`, sending it again may count twice.
+        """
+        try:
+            found = await self._looked_up(find)
+        except ProviderError as error:
+            if error.status not in NO_LISTING:
+                raise
+            if lost is not None:
+                self._lose(step, lost)
             return None
-        found = find.pick(await self._client.fetch(find.call, "list its jobs"))
         logger.info(
             "looked up", action="submit_looked_up", step=step, reference=self.ask.reference, found=found is not None
         )
         return found
+
+    async def _looked_up(self, find: Find) -> Any:
+        call = find.call
+        for _ in range(MOST_PAGES):
+            listing = await self._client.fetch(call, "list its jobs")
+            found, older = find.pick(listing), find.older(listing)
+            if found is not None or older is None:
+                return found
+            call = older
+        return None
+
+    def _lose(self, step: str, why: str) -> None:
+        """Note a lost answer. Raises ProviderError where it is one too many to send the file again."""
+        if self._notes.lose(step) > self._client.repeats_lost:
+            raise self._client.speaker.error(ProviderFault.IN_DOUBT, "transcribe", why)
+        logger.warning(
+            "sent again, may be billed again", action="submit_repeated", step=step, reference=self.ask.reference
+        )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Sound, VendorCall
+from sederunt.transcription.cloud.calls import Sound, VendorCall, continued
+from sederunt.transcription.cloud.reading import record
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -46,6 +47,11 @@ def submit(ask: Ask, audio_url: str) -> VendorCall:
 def jobs() -> VendorCall:
     """List the newest jobs."""
     return VendorCall(method="GET", path=JOBS, query=[("limit", str(LISTED))])
+
+
+def older_jobs(listing: Any) -> VendorCall | None:
+    """List the jobs behind those of a listing."""
+    return continued(jobs(), record(listing).get("next"))
 
 
 def job(job_id: str) -> VendorCall:

@@ -26,7 +26,7 @@ async def batch(job: VendorJob) -> Result:
     url = text(stored.get("audio_url"))
     if not url:
         raise job.failed("it took the file and named no address")
-    find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference))
+    find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference), older=requests.older_jobs)
     created = record(await job.once("submit", requests.submit(job.ask, url), find=find))
     job_id = text(created.get("id"))
     if not job_id:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.calls import Sound, VendorCall
+from sederunt.transcription.cloud.reading import records, text
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -46,9 +48,16 @@ def find_language(ask: Ask) -> VendorCall:
     return _upload(LANGUAGE_JOBS, ask, {"metadata": ask.reference})
 
 
-def jobs() -> VendorCall:
-    """List the newest jobs."""
-    return VendorCall(method="GET", path=JOBS, query=[("limit", str(LISTED))])
+def jobs(path: str) -> VendorCall:
+    """List the newest jobs of either kind."""
+    return VendorCall(method="GET", path=path, query=[("limit", str(LISTED))])
+
+
+def older_jobs(path: str, listing: Any) -> VendorCall | None:
+    """List the jobs behind those of a listing; one that is not full has none."""
+    listed, newest = records(listing), jobs(path)
+    last = text(listed[-1].get("id")) if len(listed) >= LISTED else ""
+    return replace(newest, query=[*newest.query, ("starting_after", last)]) if last else None
 
 
 def job(path: str, job_id: str) -> VendorCall:

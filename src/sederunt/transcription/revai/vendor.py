@@ -32,8 +32,7 @@ async def batch(job: VendorJob) -> Result:
     if job.ask.lang is None:
         found = await _language(job)
     sent = requests.submit(job.ask, job.ask.lang or found)
-    find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference))
-    created = record(await job.once("submit", sent, find=find))
+    created = record(await job.once("submit", sent, find=_find(job, requests.JOBS)))
     job_id = text(created.get("id"))
     if not job_id:
         raise job.failed("it took the job and named no id")
@@ -45,7 +44,9 @@ async def batch(job: VendorJob) -> Result:
 
 async def _language(job: VendorJob) -> str | None:
     """Ask for the language by a job of its own: transcription takes all for English that it is not told about."""
-    created = record(await job.once("language", requests.find_language(job.ask), act="find the language"))
+    sent = requests.find_language(job.ask)
+    find = _find(job, requests.LANGUAGE_JOBS)
+    created = record(await job.once("language", sent, find=find, act="find the language"))
     job_id = text(created.get("id"))
     if not job_id:
         return None
@@ -67,6 +68,14 @@ def state(told: Any) -> Progress | Explained:
         code = text(shown.get("failure"))
         return Explained(message=text(shown.get("failure_detail")), code=code, kind=FAILURES.get(code))
     return Progress.RUNNING
+
+
+def _find(job: VendorJob, path: str) -> Find:
+    return Find(
+        call=requests.jobs(path),
+        pick=lambda listing: _ours(listing, job.ask.reference),
+        older=lambda listing: requests.older_jobs(path, listing),
+    )
 
 
 def _ours(listing: Any, reference: str) -> Mapping[str, Any] | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.calls import Sound, VendorCall
+from sederunt.transcription.cloud.reading import number, record, records
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -64,10 +65,17 @@ def submit(ask: Ask, url: str) -> VendorCall:
     )
 
 
-def jobs(ask: Ask) -> VendorCall:
+def jobs(ask: Ask, page: int = 1) -> VendorCall:
     """List the newest jobs."""
-    query = [("page", "1"), ("page_size", str(LISTED))]
+    query = [("page", str(page)), ("page_size", str(LISTED))]
     return VendorCall(method="GET", path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs", query=query)
+
+
+def older_jobs(ask: Ask, listing: Any) -> VendorCall | None:
+    """List the jobs behind those of a listing; one that is not full has none."""
+    listed = record(listing)
+    is_full = len(records(listed.get("items"))) >= number(listed.get("page_size"), LISTED)
+    return jobs(ask, int(number(listed.get("page"), 1)) + 1) if is_full else None
 
 
 def job(ask: Ask, job_id: str) -> VendorCall:

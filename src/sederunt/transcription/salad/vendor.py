@@ -26,7 +26,11 @@ async def batch(job: VendorJob) -> Result:
     url = text(stored.get("url"))
     if not url:
         raise job.failed("it took the file and named no address")
-    find = Find(call=requests.jobs(job.ask), pick=lambda listing: _ours(listing, job.ask.reference))
+    find = Find(
+        call=requests.jobs(job.ask),
+        pick=lambda listing: _ours(listing, job.ask.reference),
+        older=lambda listing: requests.older_jobs(job.ask, listing),
+    )
     created = record(await job.once("submit", requests.submit(job.ask, url), find=find))
     job_id = text(created.get("id"))
     if not job_id:

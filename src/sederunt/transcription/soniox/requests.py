@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.calls import Sound, VendorCall
+from sederunt.transcription.cloud.reading import record, text
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -46,6 +48,13 @@ def transcribe(ask: Ask, file_id: str) -> VendorCall:
 def transcriptions() -> VendorCall:
     """List the newest transcriptions."""
     return VendorCall(method="GET", path=TRANSCRIPTIONS, query=[("limit", str(LISTED))])
+
+
+def older_transcriptions(listing: Any) -> VendorCall | None:
+    """List the transcriptions behind those of a listing."""
+    cursor = text(record(listing).get("next_page_cursor"))
+    newest = transcriptions()
+    return replace(newest, query=[*newest.query, ("cursor", cursor)]) if cursor else None
 
 
 def transcription(transcription_id: str) -> VendorCall:

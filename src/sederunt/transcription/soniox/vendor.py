@@ -27,7 +27,11 @@ async def batch(job: VendorJob) -> Result:
         raise job.failed("it took the file and named no id")
     file = f"{requests.FILES}/{file_id}"
     job.leaves(file)
-    find = Find(call=requests.transcriptions(), pick=lambda listing: _ours(listing, job.ask.reference))
+    find = Find(
+        call=requests.transcriptions(),
+        pick=lambda listing: _ours(listing, job.ask.reference),
+        older=requests.older_transcriptions,
+    )
     created = record(await job.once("submit", requests.transcribe(job.ask, file_id), find=find))
     job_id = text(created.get("id"))
     if not job_id:

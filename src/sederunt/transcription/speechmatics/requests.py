@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.calls import Sound, VendorCall
+from sederunt.transcription.cloud.reading import record, records, text
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -52,6 +54,13 @@ def submit(ask: Ask) -> VendorCall:
 def jobs() -> VendorCall:
     """List the newest jobs."""
     return VendorCall(method="GET", path=JOBS, query=[("limit", str(LISTED))])
+
+
+def older_jobs(listing: Any) -> VendorCall | None:
+    """List the jobs behind those of a listing; one that is not full has none."""
+    listed, newest = records(record(listing).get("jobs")), jobs()
+    last = text(listed[-1].get("created_at")) if len(listed) >= LISTED else ""
+    return replace(newest, query=[*newest.query, ("created_before", last)]) if last else None
 
 
 def job(job_id: str) -> VendorCall:

@@ -22,7 +22,7 @@ LOCKED = 423
 
 async def batch(job: VendorJob) -> Result:
     """Submit, wait and fetch. Jobs are kept for seven days, or until they are deleted."""
-    find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference))
+    find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference), older=requests.older_jobs)
     created = record(await job.once("submit", requests.submit(job.ask), find=find))
     job_id = text(created.get("id"))
     if not job_id:

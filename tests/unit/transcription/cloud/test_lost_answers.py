@@ -1,0 +1,169 @@
+"""What was submitted and never answered: looked up page by page; where nobody can tell, sent once more, or not."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from sederunt.errors import ProviderError, ProviderFault
+from sederunt.settings import Settings
+from sederunt.transcription.access import Access
+from sederunt.transcription.assemblyai import requests as assemblyai
+from sederunt.transcription.cloud.calls import VendorCall
+from sederunt.transcription.cloud.client import Client, Manners
+from sederunt.transcription.cloud.job import Find, Notes, VendorJob
+from sederunt.transcription.cloud.vendor import Ask, asked
+from sederunt.transcription.deepgram import requests as deepgram
+from sederunt.transcription.deepgram.vendor import VENDOR
+from sederunt.transcription.gladia import requests as gladia
+from sederunt.transcription.models import find
+from sederunt.transcription.revai import requests as revai
+from sederunt.transcription.salad import requests as salad
+from sederunt.transcription.soniox import requests as soniox
+from sederunt.transcription.speechmatics import requests as speechmatics
+
+ACCESS = Access(key="secret-key", label="the operator's key", organisation="acme")
+HEARD: dict[str, Any] = {"results": {"channels": []}}
+SUBMIT = VendorCall(method="POST", path="/v1/jobs", json={})
+LIST = VendorCall(method="GET", path="/v1/jobs")
+OLDER = VendorCall(method="GET", path="/v1/jobs", query=[("page", "2")])
+
+
+class Wire:
+    """Answers requests one by one, and keeps what was asked and noted."""
+
+    def __init__(self, *answers: httpx2.Response | Exception, lost_answer: str = "repeat") -> None:
+        self.left, self.asked, self.notes = list(answers), list[str](), dict[str, Any]()
+        self.settings = Settings(transcription={"lost_answer": lost_answer})
+
+    def answer(self, request: httpx2.Request) -> httpx2.Response:
+        self.asked.append(f"{request.method} {request.url.query.decode()}".strip())
+        answer = self.left.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def run(self, deed: Callable[[VendorJob], Any]) -> Any:
+        async with Client(VENDOR, self.settings, ACCESS, Manners(pause=_no_pause)) as client:
+            await client._http.aclose()
+            client._http = httpx2.AsyncClient(transport=httpx2.MockTransport(self.answer))
+            return await deed(VendorJob(_ask(), Path(__file__), client, Notes(self.notes, self.notes.update)))
+
+
+async def _no_pause(_seconds: float) -> None:
+    """Wait for nothing."""
+
+
+def _ask() -> Ask:
+    row = find("vendor2")
+    assert row is not None
+    return asked(row, ACCESS, lang="en", vocabulary=(), mask_profanity=False, mixed=False)
+
+
+def good(body: Any) -> httpx2.Response:
+    return httpx2.Response(200, json=body)
+
+
+def lost() -> Exception:
+    return httpx2.ReadError("Connection reset by peer")
+
+
+async def _heard(job: VendorJob) -> Any:
+    return await job.hear(deepgram.listen(job.ask))
+
+
+async def _submitted(job: VendorJob) -> Any:
+    pages = Find(
+        call=LIST,
+        pick=lambda page: next((each for each in page["jobs"] if each["id"] == "ours"), None),
+        older=lambda page: OLDER if page["more"] else None,
+    )
+    return await job.once("submit", SUBMIT, find=pages)
+
+
+async def test_a_lost_transcript_is_asked_for_once_more_and_not_again() -> None:
+    assert await Wire(lost(), good(HEARD)).run(_heard) == HEARD
+    wire = Wire(lost(), httpx2.Response(503), lost(), good(HEARD))
+    with pytest.raises(ProviderError, match="may have transcribed this and billed it to the operator's key") as told:
+        await wire.run(_heard)
+    assert (told.value.kind, told.value.retryable) == (ProviderFault.IN_DOUBT, False)
+    assert len(wire.asked) == 3
+
+
+async def test_where_the_operator_says_so_a_lost_transcript_ends_it() -> None:
+    wire = Wire(lost(), good(HEARD), lost_answer="stop")
+    with pytest.raises(ProviderError) as told:
+        await wire.run(_heard)
+    assert (told.value.kind, len(wire.asked)) == (ProviderFault.IN_DOUBT, 1)
+
+
+@pytest.mark.parametrize("error", [httpx2.Response(500), httpx2.Response(429), httpx2.ConnectError("refused")])
+async def test_an_error_or_no_connection_is_no_doubt(error: Any) -> None:
+    assert await Wire(error, error, error, good(HEARD), lost_answer="stop").run(_heard) == HEARD
+
+
+async def test_a_worker_that_was_killed_meanwhile_has_lost_the_answer() -> None:
+    wire = Wire(good(HEARD), lost_answer="stop")
+    wire.notes = {"begun": ["hear"]}
+    with pytest.raises(ProviderError, match="the worker was stopped meanwhile"):
+        await wire.run(_heard)
+    assert wire.asked == []
+
+
+async def test_a_job_is_found_on_a_later_page() -> None:
+    pages = good({"jobs": [{"id": "other"}], "more": True}), good({"jobs": [{"id": "ours"}], "more": False})
+    wire = Wire(lost(), *pages)
+    assert await wire.run(_submitted) == {"id": "ours"}
+    assert wire.asked == ["POST", "GET", "GET page=2"]
+
+
+async def test_a_listing_without_end_is_left() -> None:
+    wire = Wire(lost(), *[good({"jobs": [], "more": True})] * 20, good({"id": "new"}))
+    assert await wire.run(_submitted) == {"id": "new"}
+
+
+async def test_where_a_vendor_lists_nothing_a_job_is_sent_once_more() -> None:
+    wire = Wire(lost(), httpx2.Response(404), good({"id": "new"}))
+    assert await wire.run(_submitted) == {"id": "new"}
+    wire = Wire(lost(), httpx2.Response(404), lost(), httpx2.Response(404), good({"id": "new"}))
+    with pytest.raises(ProviderError) as told:
+        await wire.run(_submitted)
+    assert told.value.kind is ProviderFault.IN_DOUBT
+
+
+def _full(item: dict[str, str]) -> list[dict[str, str]]:
+    return [item] * 100
+
+
+@pytest.mark.parametrize(
+    ("older", "page", "query"),
+    [
+        (
+            assemblyai.older_transcripts,
+            {"page_details": {"prev_url": "https://api/v2/transcript?limit=100&before_id=7"}},
+            [("limit", "100"), ("before_id", "7")],
+        ),
+        (
+            speechmatics.older_jobs,
+            {"jobs": _full({"created_at": "2026-11-23T00:00:00Z"})},
+            [("limit", "100"), ("created_before", "2026-11-23T00:00:00Z")],
+        ),
+        (
+            lambda page: revai.older_jobs(revai.JOBS, page),
+            _full({"id": "7"}),
+            [("limit", "100"), ("starting_after", "7")],
+        ),
+        (soniox.older_transcriptions, {"next_page_cursor": "c7"}, [("limit", "100"), ("cursor", "c7")]),
+        (gladia.older_jobs, {"next": "https://api/v2/pre-recorded?offset=100"}, [("offset", "100")]),
+        (
+            lambda page: salad.older_jobs(_ask(), page),
+            {"items": _full({}), "page": 1, "page_size": 100},
+            [("page", "2"), ("page_size", "100")],
+        ),
+    ],
+)
+def test_each_vendor_is_asked_for_what_is_older(older: Any, page: Any, query: Any) -> None:
+    assert list(older(page).query) == query
+    assert older({}) is None
