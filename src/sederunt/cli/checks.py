@@ -157,7 +157,7 @@ async def check_storage(settings: Settings) -> str:
 async def check_browser(settings: Settings) -> str:
     """Prove that the browser starts, opens a page with a call in it, and the capture hears its tone."""
     from sederunt.browser.browser_user import browser_user_of
-    from sederunt.browser.launch import find_executable
+    from sederunt.browser.launch import HEADLESS, SHELL, find_executable
     from sederunt.browser.pool import BrowserPool, PageRequest
     from sederunt.browser.sandbox import obstacle
     from sederunt.model.audio import CapturedFrame, Codec
@@ -172,6 +172,10 @@ async def check_browser(settings: Settings) -> str:
 
     mode = settings.browser.mode if settings.browser.mode != "auto" else "shell"
     try:
+        # Bots that are signed in or record video need the full browser, whatever the others get.
+        for named, of_mode in ((settings.browser.executable, HEADLESS), (settings.browser.shell_executable, SHELL)):
+            if named is not None:
+                find_executable(settings.browser, of_mode)
         async with _tone_page() as url, BrowserPool(settings.browser) as pool:
             request = PageRequest(bot_id=uuid4(), mode=mode, watch={}, hosts=(url,))
             page = await pool.open(request, on_frames=on_frames, on_signal=lambda _: None)

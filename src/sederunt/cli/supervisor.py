@@ -44,7 +44,7 @@ HEALTHY_AFTER_S = 30.0  # a child that ran so long starts at once again when it 
 # What a start meets on a machine that lacks something; RuntimeError: no thread to wait for the process.
 _FAULTS = (OSError, RuntimeError, psutil.Error)
 _PR_SET_CHILD_SUBREAPER = 36
-_NATS_LINE = re.compile(r"\[\d+\] [\d/]+ [\d:.]+ \[(?P<level>[A-Z]{3})\] (?P<text>.*)")
+_NATS_LINE = re.compile(r"\[\d+\] [\d/]+ [\d:.]+ \[(?P<level>[A-Z]{3})\](?P<text>.*)")
 _NATS_LEVELS = {"DBG": "debug", "TRC": "debug", "INF": "info", "WRN": "warning", "ERR": "error", "FTL": "error"}
 
 
@@ -200,11 +200,19 @@ class Supervisor:
 
     def write_line(self, name: str, line: str) -> None:
         """Write a child's log line: JSON as it is (it names its role itself), anything else under its name."""
+        if is_drawing(line):
+            return
         if not line.startswith("{"):
             line = as_json(name, line) if self._json_lines else f"{name:6} | {plain_but_colours(line)}"
         with contextlib.suppress(OSError):  # who reads the child's lines must go on, or it blocks in its own writing
             self._log.write(f"{line}\n")
             self._log.flush()
+
+
+def is_drawing(line: str) -> bool:
+    """Return whether a line has neither letters nor digits: nats-server begins with its name drawn in dashes."""
+    found = _NATS_LINE.fullmatch(line)
+    return not any(sign.isalnum() for sign in (found["text"] if found else line))
 
 
 def as_json(name: str, line: str) -> str:

@@ -56,6 +56,12 @@ def test_faults_come_with_a_remedy_and_do_not_hide_what_is_sound(tmp_path: Path)
         assert remedy in findings[part]["remedy"]
 
 
+def test_a_browser_that_only_some_bots_need_is_missed_too(tmp_path: Path) -> None:
+    code, findings = examine(tmp_path, "browser", SEDERUNT_BROWSER__EXECUTABLE="/nowhere/browser")
+    assert code == 1
+    assert "/nowhere/browser" in findings["browser"]["found"]
+
+
 def test_real_speech_is_understood(tmp_path: Path) -> None:
     code, findings = examine(tmp_path, "speech model", SEDERUNT_WHISPER__MODEL="tiny.en")
     assert findings["speech model"]["sound"], findings

@@ -6,7 +6,7 @@ from itertools import accumulate, repeat
 
 import pytest
 
-from sederunt.cli.supervisor import FIRST_PAUSE_S, HEALTHY_AFTER_S, LONGEST_PAUSE_S, as_json, next_pause_s
+from sederunt.cli.supervisor import FIRST_PAUSE_S, HEALTHY_AFTER_S, LONGEST_PAUSE_S, as_json, is_drawing, next_pause_s
 
 
 def test_pauses_grow_while_a_child_ends_at_once_again_and_again() -> None:
@@ -30,6 +30,14 @@ def test_after_a_healthy_life_the_successor_comes_at_once() -> None:
 def test_lines_of_other_programs_are_json_too(line: str, level: str, event: str) -> None:
     told = json.loads(as_json("nats", line))
     assert (told["role"], told["level"], told["event"]) == ("nats", level, event)
+
+
+@pytest.mark.parametrize(
+    "line", ["", r"[16149] 2026/11/24 04:10:35.247866 [INF]  _ ___ _____", "[1] 2026/11/24 04:10:35.2 [INF]"]
+)
+def test_a_line_that_only_draws_is_left_out(line: str) -> None:
+    assert is_drawing(line)
+    assert not is_drawing(f"{line} Ready")
 
 
 # After an upgrade a `serve` of the version before starts these by the names that it knew: its database step, its roles,
