@@ -151,7 +151,7 @@ class Checks:
             return
         if row is not None and (provider is None or credential.provider != provider.name):
             wanted = f"{row.identifier} needs one for {provider.title}" if provider else f"{row.identifier} needs none"
-            sentence = f"transcription_credentials is a credential for {credential.provider}; {wanted}."
+            sentence = f"transcription_credentials is the id of a key for {credential.provider}; {wanted}."
             add(faults, "transcription_credentials", sentence)
 
     def _fault(self, row: ModelRow, provider: ProviderRow) -> str | None:

@@ -255,7 +255,6 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Delete a recording and its transcript",
         tag="Recordings",
         answer="Message",
-        refusals=(409,),
     ),
 )
 

@@ -346,6 +346,16 @@ async def test_a_bot_that_was_just_let_in_is_asked_until_it_can_speak(room: ApiR
     await line.close()
 
 
+async def test_an_address_without_a_picture_is_the_callers_fault(room: ApiRoom) -> None:
+    made = await room.bot_in("recording")
+    why = "The picture is not shown: it answered 404."
+    line = await room.bus.serve(f"bot.{made['id']}.do", Seat({"ok": False, "by_caller": True, "message": why}))
+    await room.bus.flush()
+    answer = await room.client.post(f"/bot/{made['id']}/avatar", json={"avatar_url": "https://a.example/none.png"})
+    assert (answer.status_code, answer.json()["errors"]) == (400, {"avatar_url": [f"avatar_url: {why}"]})
+    await line.close()
+
+
 async def test_a_message_for_a_bot_that_leaves_meanwhile_is_refused_at_once(room: ApiRoom) -> None:
     made = await room.bot_in("recording")
     typing = asyncio.Event()

@@ -9,7 +9,7 @@ from uuid import UUID
 from sederunt import log
 from sederunt.api.context import ApiContext
 from sederunt.bus.connection import BusAway, NoResponder
-from sederunt.errors import Conflict, NotFound, Superseded
+from sederunt.errors import Conflict, InvalidConfig, NotFound, Superseded
 from sederunt.model.bot import Bot
 from sederunt.model.status import BotStatus, StopReason, Trigger
 
@@ -51,15 +51,15 @@ async def _stopped_unheld(context: ApiContext, bot: Bot) -> bool:
 
 async def post_chat(context: ApiContext, bot: Bot, message: str) -> None:
     """Post to the meeting's chat; returns when the message is there. Raises Conflict, BusAway."""
-    await _act(context, bot, {"do": "chat", "message": message}, "post to the chat")
+    await _act(context, bot, {"do": "chat", "message": message}, "post to the chat", "message")
 
 
 async def change_avatar(context: ApiContext, bot: Bot, avatar_url: str) -> None:
-    """Show another picture; returns when the bot has it. Raises Conflict, BusAway."""
-    await _act(context, bot, {"do": "change-avatar", "avatar_url": avatar_url}, "show a picture")
+    """Show another picture; returns when the bot has it. Raises InvalidConfig, Conflict, BusAway."""
+    await _act(context, bot, {"do": "change-avatar", "avatar_url": avatar_url}, "show a picture", "avatar_url")
 
 
-async def _act(context: ApiContext, bot: Bot, order: Mapping[str, Any], what: str) -> None:
+async def _act(context: ApiContext, bot: Bot, order: Mapping[str, Any], what: str, field: str) -> None:
     if bot.status is not BotStatus.RECORDING:
         raise Conflict(f"Only a bot that is in its meeting can {what}; this one is {bot.status}.")
     try:
@@ -68,6 +68,8 @@ async def _act(context: ApiContext, bot: Bot, order: Mapping[str, Any], what: st
         raise Conflict(f"The bot cannot be reached right now; it is {bot.status}.") from None
     if not answer.get("ok"):
         why = answer.get("message") or answer.get("error") or "The meeting did not take it."
+        if answer.get("by_caller"):
+            raise InvalidConfig({field: [f"{field}: {why}"]})
         now = await context.bots.get(bot.id)  # it may be over because the meeting is
         raise Conflict(f"{why} The bot is {now.status}.")
 

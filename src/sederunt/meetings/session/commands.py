@@ -7,6 +7,8 @@ import base64
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
+from sederunt.errors import DestinationError, MediaError
+
 LARGEST_PICTURE = 700_000  # bytes: messages of NATS are up to 1 MiB, and base64 adds a third
 _KNOWN = "stop, chat, change-avatar, picture or are-you-there"
 
@@ -57,7 +59,8 @@ class Commands:
     async def carry_out(self, order: Mapping[str, Any]) -> dict[str, Any]:
         """Carry out one command and answer it: {"ok": true} or {"ok": false, "message": why}.
 
-        `later` beside it: the bot has a seat or soon will, and cannot speak yet; ask again.
+        `later` beside it: the bot has a seat or soon will, and cannot speak yet; ask again. `by_caller`: what was
+        given cannot be used, whatever the meeting does.
         """
         match order.get("do"):
             case "stop":
@@ -93,6 +96,8 @@ async def _tried(act: Act | None, argument: object, failed: str) -> dict[str, An
         return {"ok": False, "later": True, "message": "The bot is not in the meeting."}
     try:
         await act(str(argument or ""))
+    except (DestinationError, MediaError) as error:
+        return {"ok": False, "by_caller": True, "message": f"{failed}: {error}"}
     except Exception as error:  # whatever the site did: the caller gets the sentence, the meeting goes on
         return {"ok": False, "message": f"{failed}: {error}"}
     return {"ok": True}

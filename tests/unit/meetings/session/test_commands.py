@@ -2,6 +2,9 @@
 
 import base64
 
+import pytest
+
+from sederunt.errors import BrokenMedia, DestinationError
 from sederunt.meetings.session.commands import LARGEST_PICTURE, Commands
 
 
@@ -57,6 +60,17 @@ async def test_another_picture_is_shown_or_the_reply_says_why_not() -> None:
     assert shown == ["https://x.test/me.png"]
     answer = await commands.carry_out({"do": "change-avatar"})
     assert answer == {"ok": False, "message": "The picture is not shown: an address is wanted."}
+
+
+@pytest.mark.parametrize("error", [DestinationError("It answered 404.", retryable=False), BrokenMedia("No picture.")])
+async def test_a_picture_that_cannot_be_used_is_the_callers_fault(error: Exception) -> None:
+    async def show(_: str) -> None:
+        raise error
+
+    commands = Commands()
+    commands.can_act(say=None, show=show)
+    answer = await commands.carry_out({"do": "change-avatar", "avatar_url": "https://x.test/me.png"})
+    assert answer == {"ok": False, "by_caller": True, "message": f"The picture is not shown: {error}"}
 
 
 async def test_an_unknown_order_names_the_known_ones() -> None:
