@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import tempfile
 import time
 from dataclasses import dataclass
@@ -57,6 +58,8 @@ async def _demo(keep: bool) -> int:
         else:
             tell(f"\nThe service ends with this command, what it made stays in {data}: delete it later.")
             tell("With `make demo KEEP=1` the service goes on, and the meeting can be looked at in the console.")
+    if not keep:
+        shutil.rmtree(data / "models", ignore_errors=True)  # by far the largest, and unpacked again in a second
     return 0 if ok else 1
 
 
