@@ -144,17 +144,17 @@ class PageLooks:
 
     async def look(self) -> Outcome | None:
         """Look once; returns the outcome where the page ends the stay. Raises PageStuck, PageCrashed."""
-        now, documents = self._clock.monotonic(), self._page.documents
+        now, before = self._clock.monotonic(), (self._page.documents, place_of(self._page.url))
         reading = await self._read(now)
         if reading is None:
             return None
         match reading.state:
             case PageState.IN_CALL:
                 self._notices = 0
-                self._goes_on(now, documents)
+                self._goes_on(now, before)
             case PageState.DIALOG:
                 self._notices += 1
-                await self._answer(now, documents)
+                await self._answer(now, before)
             case PageState.REMOVED:
                 return Departed(departure=Departure(reason=StopReason.KICKED, row=reading.row))
             case PageState.OVER:
@@ -163,17 +163,17 @@ class PageLooks:
                 return self._in_trouble(state, now, f"{reading.row}: {reading.seen}")
         return None
 
-    def _goes_on(self, now: float, documents: int) -> None:
-        """Note that the page is in the call."""
+    def _goes_on(self, now: float, before: tuple[int, str]) -> None:
+        """Note that the page is in the call, in the document and at the place that it had before the look."""
         self._trouble_since.clear()
-        self._documents, self._place = documents, place_of(self._page.url)
+        self._documents, self._place = before
         self._chores.look_for_people(inside_s=now - self._began_at)
 
-    async def _answer(self, now: float, documents: int) -> None:
+    async def _answer(self, now: float, before: tuple[int, str]) -> None:
         """Answer a notice; one that takes no answer is tried now and then, and the call goes on below it."""
         stays = self._notices > NOTICE_TRIES
         if stays and not self.is_urgent:
-            self._goes_on(now, documents)
+            self._goes_on(now, before)
         if not self._chores.is_busy and (not stays or self._notices % NOTICE_AGAIN == 0):  # else at the next look
             await self._chores.settle()
 
