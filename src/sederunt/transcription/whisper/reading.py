@@ -26,6 +26,9 @@ UNCOVERED_S, NEAR_S, WORD_S = 1.2, 0.25, 0.8
 GAP_S = 0.4
 # Longer stretches with fewer words per second than this hold more: words drawn out over a gap seem to fill it.
 THIN_S, LEAST_RATE = 2.0, 0.8
+# A window with so much speech in several gaps between its words is read again as a whole first: pieces out of their
+# context are read badly, and several cost more.
+SKIPPED_S = 3.0
 # Around a stretch that is read again.
 AROUND_S = 0.6
 # A cut in mid-speech: words that end so close to it are left to the next window.
@@ -83,10 +86,9 @@ def read(
     best = _read_best(network, samples, manner, faint=activity.is_faint(), once=told_s > 0)
     if best is None:
         return Passage((), len(samples) / RATE)
-    believed = _believed(best, activity)
-    phrases = tuple(
-        replace(phrase, words=tuple(tightened(word, activity) for word in phrase.words)) for phrase in believed
-    )
+    phrases = _believed(best, activity)
+    if not (told_s or best.is_doubted):
+        phrases = _fuller(network, samples, activity, manner, phrases)
     end = len(samples) / RATE
     if not clean:
         phrases, end = _without_cut_word(phrases, end)
@@ -155,12 +157,41 @@ def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool,
     return max(tried, key=lambda decoded: (not decoded.repeats, decoded.score))
 
 
+def _fuller(
+    network: Reads, samples: Samples, activity: SpeechActivity, manner: Manner, phrases: tuple[TokenPhrase, ...]
+) -> tuple[TokenPhrase, ...]:
+    """Return the phrases; or where several gaps between them hold seconds of speech, those of a reading with more care,
+    if it skips less.
+    """
+    spoken = _spoken(activity, manner)
+    skipped = _skipped(spoken, phrases)
+    if len(skipped) < 2 or sum(skipped) < SKIPPED_S:
+        return phrases
+    careful = ReadingOptions(language=manner.language, context=FULL_CONTEXT, beams=5)
+    again = network.read(samples, careful)
+    if again.repeats or again.is_guess or again.is_doubted:
+        return phrases
+    found = _believed(again, activity)
+    return found if found and sum(_skipped(spoken, found)) < sum(skipped) else phrases
+
+
+def _skipped(spoken: Sequence[tuple[float, float]], phrases: Sequence[TokenPhrase]) -> list[float]:
+    """Return the seconds of each gap before the last word; what follows it is the next window's."""
+    words = _words(phrases)
+    last = max((word.end for word in words), default=0.0)
+    return [min(end, last) - start for start, end in uncovered(spoken, words) if start < last]
+
+
 def _believed(decoded: Decoded, activity: SpeechActivity) -> tuple[TokenPhrase, ...]:
-    """Return the phrases, less what was made up over silence or noise."""
+    """Return the phrases with plausible times, less what was made up over silence or noise."""
     if decoded.is_silence or (decoded.is_doubted and activity.is_faint()):
         return ()
     spoken = (_without_echo(phrase) for phrase in decoded.phrases)
-    return tuple(phrase for phrase in spoken if phrase.words and not _made_up(phrase, activity, decoded.is_doubted))
+    return tuple(
+        replace(phrase, words=tuple(tightened(word, activity) for word in phrase.words))
+        for phrase in spoken
+        if phrase.words and not _made_up(phrase, activity, decoded.is_doubted)
+    )
 
 
 def _without_echo(phrase: TokenPhrase) -> TokenPhrase:

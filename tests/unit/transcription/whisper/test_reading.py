@@ -97,6 +97,29 @@ def test_speech_without_a_word_in_the_middle_is_read_by_itself() -> None:
     assert script.lengths[1] == pytest.approx(3.0 + 2 * reading.AROUND_S, abs=0.1)
 
 
+SPOKEN = (0.0, 5.0), (5.5, 12.0)
+
+
+def skipping() -> Decoded:
+    """Return a reading of twelve seconds of speech that draws its last words out over most of them."""
+    return heard(
+        *(word(f"word{n}", 0.5 * n, 0.5 * n + 0.5) for n in range(4)), word("of", 2.0, 10.0), word("it", 10.0, 12.0)
+    )
+
+
+def test_a_window_that_skips_seconds_is_read_again_as_a_whole_with_care() -> None:
+    whole = heard(*(word(f"all{n}", 0.5 * n, 0.5 * n + 0.5) for n in range(24)))
+    script = Script(skipping(), whole)
+    assert read(script, 12, *SPOKEN)[0] == [f"all{n}" for n in range(24)]
+    assert (script.asked[1].context, script.asked[1].beams, script.lengths[1]) == (FULL_CONTEXT, 5, 12)
+
+
+@pytest.mark.parametrize("worse", [heard(word("one", 11.0, 12.0)), heard(word("eh", 1.0, 2.0), score=-1.4)])
+def test_a_careful_reading_that_skips_more_or_guesses_replaces_nothing(worse: Decoded) -> None:
+    script = Script(skipping(), worse, heard(), heard())
+    assert read(script, 12, *SPOKEN)[0] == ["word0", "word1", "word2", "word3", "of", "it"]
+
+
 def test_what_follows_a_word_at_the_seam_comes_behind_the_second_reading() -> None:
     first = heard(word("but", 0.1, 0.5), word("cares", 0.6, 1.1), word("we", 7.2, 7.6), word("say", 7.6, 8.0))
     # Read by itself from 0.75 s on, it begins 0.2 s behind the beginning of the word at the seam.
