@@ -208,7 +208,7 @@ def _made_up(phrase: TokenPhrase, activity: SpeechActivity, doubted: bool) -> bo
     first = max(0, int((phrase.words[0].start - NEAR_S) / FRAME_S))
     last = int((phrase.words[-1].end + NEAR_S) / FRAME_S) + 1
     near = activity[first:last]
-    if not near.active().any():
+    if not near.active.any():
         return True
     if doubted and float((near.speech >= SURE).mean()) < VOICED:
         return True

@@ -8,7 +8,7 @@ level one speaker kept 34 % of their speech, at three times 83 %.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ SPOKEN = 0.25
 ABOVE_NOISE = 4.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SpeechActivity:
     """Loudness and speech probability per frame of 32 ms."""
 
@@ -55,8 +55,9 @@ class SpeechActivity:
         """Return whether no frame is surely speech: noise, music, or a voice that is hard to hear."""
         return float(self.speech.max(initial=0.0)) < SURE
 
+    @cached_property
     def active(self) -> NDArray[np.bool_]:
-        """Return frames that may be speech, by either witness."""
+        """Return frames that may be speech, by either witness. Every word of a window asks."""
         if not len(self):
             return np.zeros(0, np.bool_)
         noise = float(np.percentile(self.loudness, 10))
@@ -71,7 +72,7 @@ class SpeechActivity:
 
         A loud stretch of which the detector has no inkling is a knock or a hum.
         """
-        found = _joined(self.active(), join_s)
+        found = _joined(self.active, join_s)
         return [
             (start, end)
             for start, end in found

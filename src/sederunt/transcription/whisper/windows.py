@@ -33,7 +33,7 @@ def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
 
     `last` says that the sound ends with the stretch; otherwise the stretch is longer than a window.
     """
-    active = activity.active()
+    active = activity.active
     if not active.any():
         return None
     length_s = len(activity) * FRAME_S

@@ -76,7 +76,7 @@ def tightened(word: TimedWord, activity: SpeechActivity) -> TimedWord:
     that lies in silence altogether belongs to the sound that follows.
     """
     longest = _LONGEST_S + _PER_LETTER_S * len(word.text.strip())
-    active = activity.active()
+    active = activity.active
     first, last = int(word.start / FRAME_S), int(word.end / FRAME_S) + 1
     sounding = first + active[first:last].nonzero()[0]
     start, end = word.start, word.end
