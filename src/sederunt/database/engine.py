@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Literal
@@ -215,17 +216,28 @@ def _is_switched(connection: sqlite3.Connection, *, may_be_busy: bool) -> bool:
 
 def _sqlite_engine(url: URL) -> AsyncEngine:
     engine = create_async_engine(url, pool_size=1, max_overflow=0, hide_parameters=True)
-    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
-    event.listen(engine.sync_engine, "begin", _begin_at_once)
+    file = Path(url.database or "")
+    event.listen(engine.sync_engine, "connect", partial(_prepare_sqlite, file))
+    event.listen(engine.sync_engine, "begin", partial(_begin_at_once, file))
     return engine
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def _prepare_sqlite(file: Path, connection: Any, record: Any) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves: the driver would not for schema changes
     cursor = connection.cursor()
     for pragma in _SQLITE_PRAGMAS:
         cursor.execute(pragma)
     cursor.close()
+    record.info["file"] = _identity(file)
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """Return what tells a file from every other one; None where there is none."""
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _empty_log(path: Path) -> bool:
@@ -234,7 +246,12 @@ def _empty_log(path: Path) -> bool:
     return not busy
 
 
-def _begin_at_once(connection: Connection) -> None:
+def _begin_at_once(file: Path, connection: Connection) -> None:
+    # SQLite goes on in a file that was deleted, and what callers were told is kept would be gone with this process.
+    if _identity(file) != connection.info["file"]:
+        error = sqlite3.OperationalError(f"{file} was moved or deleted while it is in use: put it back, or restart")
+        error.sqlite_errorcode = sqlite3.SQLITE_READONLY_DBMOVED
+        raise error
     # A deferred transaction that reads first and writes later fails at once when another process wrote in between.
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 

@@ -21,6 +21,7 @@ from sederunt import log
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.database import engine, migrate
 from sederunt.database.engine import Database
+from sederunt.database.faults import is_away
 from sederunt.database.ids import new_id
 from sederunt.database.tables import accounts, metadata
 from sederunt.errors import SetupError
@@ -261,3 +262,19 @@ async def test_a_statement_that_fails_does_not_tell_its_values(empty_address: st
             async with database.begin() as connection:
                 await connection.execute(insert(accounts).values(**row))
     assert "planted-secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+async def test_nothing_is_written_into_a_file_that_was_deleted_under_us(tmp_path: Path, is_replaced: bool) -> None:
+    path, away = tmp_path / "s.db", tmp_path / "away.db"
+    async with Database(f"sqlite:///{path}") as database:
+        path.rename(away)
+        if is_replaced:
+            path.touch()
+        with pytest.raises(sqlite3.OperationalError, match="moved or deleted") as raised:
+            async with database.begin():
+                raise AssertionError("this must not be reached")
+        assert is_away(raised.value)
+        away.rename(path)
+        async with database.begin() as connection:
+            assert await connection.scalar(select(func.count()).select_from(accounts)) == 1
