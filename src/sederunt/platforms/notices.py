@@ -32,6 +32,24 @@ _SHARED_ELSEWHERE = phrases(
 )
 ASKS_CONSENT = RECORDED + SHARED_WITH + _SHARED_ELSEWHERE
 
+# What a dialog asks that begins or ends something for everybody: no notice, though it speaks of recording as well.
+OFFERS = phrases(
+    "start recording? | start recording this | start recording the | want to start recording | want to record | "
+    "like to record | record this meeting? | record this call? | record the meeting? | stop recording? | "
+    "stop the recording? | start transcri | stop transcription? | start live stream | end meeting for all | "
+    "end the call for everyone | aufzeichnung starten | aufnahme starten | aufzeichnung beenden | "
+    "möchten sie aufzeichnen | möchtest du aufzeichnen | besprechung aufzeichnen? | démarrer l'enregistrement | "
+    "commencer l'enregistrement | arrêter l'enregistrement | voulez-vous enregistrer | iniciar grabación | "
+    "iniciar la grabación | empezar a grabar | comenzar a grabar | quieres grabar | desea grabar | "
+    "detener la grabación | iniciar gravação | iniciar a gravação | começar a gravar | quer gravar | deseja gravar | "
+    "avviare la registrazione | avvia registrazione | vuoi registrare | opname starten | opname stoppen | "
+    "wil je opnemen | wilt u opnemen | 録画を開始しますか | 録画しますか | 録画を停止しますか"
+)
+OFFERS_DECLINED = phrases(
+    "Cancel | No | No thanks | Not now | Close | Abbrechen | Nein | Annuler | Non | Cancelar | Não | Annulla | "
+    "Annuleren | Nee | キャンセル | いいえ"
+)
+
 # Which of its buttons accepts, and what beside it says no or leads elsewhere.
 CONSENT_GIVEN = phrases(
     "Got it* | OK | Okay | Continue* | Accept* | Agree* | I agree* | I accept* | I consent* | Yes, I consent* | "

@@ -92,6 +92,7 @@ class TargetFields(TypedDict, total=False):
     backstops: tuple[str, ...]
     within: tuple[str, ...]
     holding: Patterns
+    lacking: Patterns
     showing: Showing
     disabled_too: bool
     seen: str
@@ -106,6 +107,6 @@ class Targets:
     def __call__(self, name: str, source: str, **own: Unpack[TargetFields]) -> Target:
         """Make one; labels may be given as "one | another"."""
         fields: dict[str, Any] = {**self._shared, **own}
-        for labels in ("names", "but_not", "holding"):
+        for labels in ("names", "but_not", "holding", "lacking"):
             fields[labels] = phrases(fields.get(labels, ()))
         return Target(id=f"{self._site}.{name}", source=source, **fields)

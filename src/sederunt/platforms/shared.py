@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from sederunt.model.status import StopReason
 from sederunt.platforms.call_controls import ChatPanel, Panel
 from sederunt.platforms.evidence import READ, EvidenceRow, Phase, Showing
-from sederunt.platforms.notices import ASKS_CONSENT, CONSENT_GIVEN, CONSENT_REFUSED, outside_panels
+from sederunt.platforms.notices import (
+    ASKS_CONSENT,
+    CONSENT_GIVEN,
+    CONSENT_REFUSED,
+    OFFERS,
+    OFFERS_DECLINED,
+    outside_panels,
+)
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.rows import Patterns, Rows, Targets, phrases
 from sederunt.platforms.targets import Act, Step, Target
@@ -128,8 +135,17 @@ def consent(
         selectors=selectors,
         names=(*names, *CONSENT_GIVEN),
         but_not=CONSENT_REFUSED,
+        lacking=OFFERS,
         seen=seen,
     )
+
+
+def decline_step(target: Targets, within: tuple[str, ...]) -> Step:
+    """Make the step that answers no where the site asks whether to begin or end something for everybody."""
+    declined = target(
+        "decline", "K", within=outside_panels(within), holding=OFFERS, names=OFFERS_DECLINED, seen="2026-11"
+    )
+    return Step(target=declined)
 
 
 def named_controls(

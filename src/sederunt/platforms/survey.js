@@ -6,7 +6,7 @@
  * @typedef {{id: string, kind: string, patterns: string[], within: string[], whole: boolean, showing: string,
  *   leastPx: [number, number]}} Row
  * @typedef {{id: string, selectors: string[], names: string[], butNot: string[], backstops: string[],
- *   within: string[], holding: string[], showing: string, disabledToo: boolean}} Target
+ *   within: string[], holding: string[], lacking: string[], showing: string, disabledToo: boolean}} Target
  * @typedef {{rows: Row[], targets: Target[], never: string[], icons: string[], buttons: string, mark: string,
  *   tally: {selectors: string[], phrase: string} | null}} Plan
  * @param {string} json a Plan: one string is handed over at a tenth of the cost of its parts
@@ -209,8 +209,9 @@
     if (target.within.length) {
       const box = closest(element, target.within.join(","));
       if (!box) return false;
-      const text = target.holding.length ? label(box) : "";  // what scripts hold is no text
+      const text = target.holding.length || target.lacking.length ? label(box) : "";  // what scripts hold is no text
       if (target.holding.length && !target.holding.some((phrase) => text.includes(phrase))) return false;
+      if (target.lacking.some((phrase) => text.includes(phrase))) return false;
     }
     const given = target.butNot.length ? names(element) : [];
     return !given.some((name) => target.butNot.some((pattern) => fits(pattern, name)));

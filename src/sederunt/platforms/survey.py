@@ -82,6 +82,7 @@ def _plan(
                     "backstops": list(target.backstops),
                     "within": list(target.within),
                     "holding": [normalised(phrase) for phrase in target.holding],
+                    "lacking": [normalised(phrase) for phrase in target.lacking],
                     "showing": target.showing.value,
                     "disabledToo": target.disabled_too,
                 }

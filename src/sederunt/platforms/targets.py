@@ -19,6 +19,7 @@ class Target:
     backstops: tuple[str, ...] = ()
     within: tuple[str, ...] = ()  # only inside one of these
     holding: tuple[str, ...] = ()  # … whose text has one of these phrases
+    lacking: tuple[str, ...] = ()  # … and none of these
     showing: Showing = Showing.VISIBLE
     disabled_too: bool = False  # a disabled control is found as well
     source: str = ""  # where it was seen: tags of docs/platforms.md

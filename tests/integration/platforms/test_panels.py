@@ -6,6 +6,7 @@ from harness.platforms_room import ShowPage
 from sederunt.errors import PageChanged
 from sederunt.model.bot import Service
 from sederunt.platforms.registry import platform_of
+from sederunt.platforms.site import Site
 
 MEET, TEAMS, ZOOM = (platform_of(service) for service in (Service("gmeet"), Service("teams"), Service("zoom")))
 VEIL = '<div id=veil style="position:fixed;inset:0;z-index:9"></div>'
@@ -136,3 +137,34 @@ async def test_the_roster_stays_closed_where_the_network_told_it(show: ShowPage)
     )
     await MEET.settle(page, roster_heard=True)
     assert await page.evaluate(SENT) == []
+
+
+OFFERED = (
+    ("Start recording?", "Everybody is told that this meeting is recorded.", "Cancel", "OK"),
+    ("Do you want to record this meeting?", "", "Not now", "Accept"),
+    ("¿Quieres grabar esta reunión?", "", "Cancelar", "Aceptar"),
+    ("Opname starten?", "", "Annuleren", "OK"),
+    ("Aufzeichnung starten?", "Alle stimmen der Aufzeichnung zu.", "Abbrechen", "OK"),
+    ("Stop recording?", "", "No", "Continue"),
+)
+TOLD = (
+    ("This meeting is being recorded", "The host may start recording at any time.", "Leave", "Got it"),
+    ("Se va a grabar esta reunión", "", "Salir", "Aceptar"),
+    ("De opname is gestart", "", "Verlaten", "OK"),
+)
+
+
+@pytest.mark.parametrize("platform", [MEET, TEAMS, ZOOM])
+async def test_what_asks_to_begin_or_end_a_recording_is_declined_and_a_notice_of_one_is_taken(
+    show: ShowPage, platform: Site
+) -> None:
+    """Words such as "grabar" and "recording" are those of consents, and of dialogs in which OK begins a recording."""
+    page = await show("<div id=over></div><script>window.sent = [];</script>")
+    for title, below, no, yes in (*OFFERED, *TOLD):
+        buttons = "".join(
+            f"<button onclick='sent.push(this.textContent); over.innerHTML=``'>{b}</button>" for b in (no, yes)
+        )
+        shown = f"<div role=dialog class=zm-modal><h2>{title}</h2><p>{below}</p>{buttons}</div>"
+        await page.evaluate(f"() => {{ document.querySelector('#over').innerHTML = {shown!r}; }}")
+        await platform.settle(page, roster_heard=True)
+    assert await page.evaluate(SENT) == [*(offered[2] for offered in OFFERED), *(told[3] for told in TOLD)]

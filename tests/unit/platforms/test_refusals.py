@@ -10,6 +10,7 @@ from sederunt.platforms.evidence import PageSnapshot, normalised
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import ENDINGS, MEANINGS
 from sederunt.platforms.registry import platform_of, services
+from sederunt.platforms.site import Site
 
 SENTENCES = {
     "locked": (
@@ -291,3 +292,22 @@ def test_with_the_sites_own_suspicion_beside_it_it_is_one() -> None:
 def test_the_sentence_below_the_heading_decides() -> None:
     reading = MEET.judge(PageSnapshot(matches={**GENERIC, "gmeet.means.full": ("x",)}), joined=False)
     assert (reading.state, reading.reason) == (PageState.REFUSED, StopReason.REQUEST_DENIED)
+
+
+def test_meets_button_to_ask_again_denies_nothing_where_nobody_answered() -> None:
+    """Its words come in the language of an account, its button perhaps not; it was told as a denial."""
+    platform = platform_of(Service("gmeet"))
+    button = {"gmeet.denied_button": ("ask to join again",)}
+    assert platform.judge(PageSnapshot(matches=button), joined=False).reason is StopReason.REQUEST_DENIED
+    for row in ("gmeet.no_answer", "gmeet.means.unanswered"):
+        reading = platform.judge(PageSnapshot(matches={**button, row: ("x",)}), joined=False)
+        assert reading.reason is StopReason.WAITING_ROOM_TIMEOUT
+
+
+@pytest.mark.parametrize("service", services())
+def test_a_dialog_that_can_only_be_closed_is_closed(service: Service) -> None:
+    """A poll over Teams stood until the end, and kept the chat covered."""
+    site = platform_of(service)
+    assert isinstance(site, Site)
+    (row,) = (row for row in site.rows if row.id == f"{service}.notice_to_answer")
+    assert "close" in {label.lower() for label in row.patterns}

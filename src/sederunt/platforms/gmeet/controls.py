@@ -4,9 +4,9 @@ from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import DIALOGS, Showing
 from sederunt.platforms.gmeet import labels
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
-from sederunt.platforms.notices import DISMISSALS, DISMISSALS_IN_CALL, SHARED_WITH, STAYS, outside_panels
+from sederunt.platforms.notices import DISMISSALS, DISMISSALS_IN_CALL, OFFERS, SHARED_WITH, STAYS, outside_panels
 from sederunt.platforms.rows import Targets
-from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, consent, knock_step, name_step, panels
+from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, consent, decline_step, knock_step, name_step, panels
 from sederunt.platforms.targets import Journey, Step
 
 _target = Targets("gmeet")
@@ -147,10 +147,11 @@ _CHAT = ChatPanel(
 
 CONTROLS = CallControls(
     notices=(
+        decline_step(_target, DIALOGS),
         Step(target=_CONSENT),
         Step(target=_SHARING),
         Step(target=_STAY),
-        Step(target=_target("dismiss_in_call", "B2", within=DIALOGS, names=_DISMISSALS_IN_CALL)),
+        Step(target=_target("dismiss_in_call", "B2", within=DIALOGS, names=_DISMISSALS_IN_CALL, lacking=OFFERS)),
         Step(target=_CLOSE),
         # The site resets both switches on the way from the lobby to the call (B2).
         Step(target=_MICROPHONE_OFF, most=1),

@@ -173,7 +173,7 @@ _REFUSALS = (
         "Ask to join again",
         "V",
         reason=StopReason.REQUEST_DENIED,
-        unless=("gmeet.no_answer",),
+        unless=("gmeet.no_answer", "gmeet.means.unanswered"),
     ),
     _refused.text(
         "no_answer",
@@ -235,7 +235,7 @@ _ENDINGS = (
 )
 
 _WAY_IN = (
-    *call_notices(_SITE, within=DIALOGS, answers=DISMISSALS_IN_CALL + STAYS),
+    *call_notices(_SITE, within=DIALOGS, answers=(*DISMISSALS_IN_CALL, *STAYS, "Close")),
     _seen.text(
         "reconnecting",
         "Connection lost | Unable to connect | Reconnecting | Trying to reconnect | You lost your network connection",

@@ -2,9 +2,9 @@
 
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import DIALOGS, Showing
-from sederunt.platforms.notices import DISMISSALS, DISMISSALS_IN_CALL, STAYS, outside_panels
+from sederunt.platforms.notices import DISMISSALS, DISMISSALS_IN_CALL, OFFERS, STAYS, outside_panels
 from sederunt.platforms.rows import Targets
-from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, consent, knock_step, name_step, panels
+from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, consent, decline_step, knock_step, name_step, panels
 from sederunt.platforms.targets import Journey, Step
 from sederunt.platforms.teams.evidence import LAUNCHER_NAMES, NAME_FIELDS, WITHOUT_DEVICES
 
@@ -36,6 +36,7 @@ _CLOSE = _target(
     within=_NOTICE,
     selectors=('button[aria-label="Close" i]', 'button[title="Close" i]', 'button[aria-label="Dismiss" i]'),
     names="OK | Close",
+    lacking=OFFERS,
 )
 _MICROPHONE_OFF = _switch(
     "microphone_off",
@@ -141,6 +142,7 @@ _CHAT = ChatPanel(
 
 CONTROLS = CallControls(
     notices=(
+        decline_step(_target, _DIALOG),
         Step(target=_NO_DEVICES),
         Step(target=_CONSENT),
         Step(target=_STAY),

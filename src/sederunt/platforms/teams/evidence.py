@@ -225,7 +225,7 @@ _ENDINGS = (
 )
 
 _WAY_IN = (
-    *call_notices(_SITE, within=(*DIALOGS, ".ui-dialog"), answers=DISMISSALS_IN_CALL + STAYS),
+    *call_notices(_SITE, within=(*DIALOGS, ".ui-dialog"), answers=(*DISMISSALS_IN_CALL, *STAYS, "Close")),
     _seen.text(
         "reconnecting",
         "Connection lost | Unable to connect | Reconnecting | Trying to reconnect | Trying to connect",
