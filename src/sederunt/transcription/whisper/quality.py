@@ -22,7 +22,7 @@ class Quality:
 QUALITIES: Mapping[str, Quality] = MappingProxyType(
     {
         "fast": Quality(beams=1, context=_SHORT, thorough=False, small=True),
-        "balanced": Quality(beams=1, context=_SHORT, thorough=True, small=False),
+        "balanced": Quality(beams=2, context=_SHORT, thorough=True, small=False),
         "best": Quality(beams=5, context=_WHOLE_WINDOW, thorough=True, small=False),
     }
 )

@@ -61,3 +61,7 @@ def test_english_alone_goes_to_the_small_model_and_a_model_that_is_named_stays(
 def test_the_best_sees_the_context_of_a_whole_window_in_every_reading() -> None:
     contexts = {name: quality.context for name, quality in QUALITIES.items()}
     assert contexts == {"fast": LEAST_CONTEXT, "balanced": LEAST_CONTEXT, "best": round(WINDOW_S * 100) + ROOM}
+
+
+def test_more_texts_are_followed_the_better_the_quality() -> None:
+    assert [QUALITIES[name].beams for name in ("fast", "balanced", "best")] == [1, 2, 5]
