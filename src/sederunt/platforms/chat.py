@@ -43,11 +43,31 @@ async def send(page: MeetingPage, panel: ChatPanel, text: str, *, limit: int) ->
 
 
 async def _send_part(page: MeetingPage, panel: ChatPanel, part: str) -> None:
-    composer = await _composer(page, panel)
-    before = await _times_shown(page, panel, part)
-    await _type(page, panel, composer, part)
-    await _press_send(page, panel, composer)
+    composer, before, button = await _prepare(page, panel, part)
+    with contextlib.suppress(PageStuck):  # it may have been sent all the same: that is read back
+        if button is not None:
+            await press(page, button)
+        else:
+            await page.press_in([composer.handle, *panel.composer.selectors], "Enter")
     await _read_back(page, panel, part, before)
+
+
+async def _prepare(page: MeetingPage, panel: ChatPanel, part: str) -> tuple[FoundControl, int, FoundControl | None]:
+    """Have the field hold the part; returns it, how often the part is shown already, and the button that sends it.
+
+    A page that is too busy to answer is asked again for as long as the message has: until here nothing is sent.
+    """
+    while True:
+        try:
+            composer = await _composer(page, panel)
+            before = await _times_shown(page, panel, part)
+            await _type(page, panel, composer, part)
+            _, found = await survey(page, targets=[panel.send])
+        except PageStuck as error:
+            logger.info("chat not ready", action="chat_waits", why=str(error))
+            await asyncio.sleep(BETWEEN_LOOKS_S)
+            continue
+        return composer, before, found.get(panel.send.id)
 
 
 async def _composer(page: MeetingPage, panel: ChatPanel) -> FoundControl:
@@ -81,25 +101,17 @@ async def _type(page: MeetingPage, panel: ChatPanel, composer: FoundControl, par
         raise PageChanged("The chat's text field went away before it took the message.")
 
 
-async def _press_send(page: MeetingPage, panel: ChatPanel, composer: FoundControl) -> None:
-    _, found = await survey(page, targets=[panel.send])
-    if panel.send.id in found:
-        with contextlib.suppress(PageStuck):  # it may have been pressed all the same: that is read back
-            await press(page, found[panel.send.id])
-    else:
-        await page.press_in([composer.handle, *panel.composer.selectors], "Enter")
-
-
 async def _read_back(page: MeetingPage, panel: ChatPanel, part: str, before: int) -> None:
     """Wait until the field is empty again; press Enter once where the button did nothing."""
     deadline = asyncio.get_running_loop().time() + SENDING_S
-    insisted = False
+    insisted, emptied = False, True
     while True:
-        _, found = await survey(page, targets=[panel.composer])
-        composer = found.get(panel.composer.id)
-        emptied = composer is None or normalised(composer.value) != normalised(part)
-        if emptied and await _times_shown(page, panel, part) > before:
-            return
+        with contextlib.suppress(PageStuck):
+            _, found = await survey(page, targets=[panel.composer])
+            composer = found.get(panel.composer.id)
+            emptied = composer is None or normalised(composer.value) != normalised(part)
+            if emptied and await _times_shown(page, panel, part) > before:
+                return
         now = asyncio.get_running_loop().time()
         if now >= deadline:
             if not emptied:
@@ -107,7 +119,8 @@ async def _read_back(page: MeetingPage, panel: ChatPanel, part: str, before: int
             logger.warning("message left the field but was not seen", action="chat_unverified")
             return
         if not emptied and not insisted and now >= deadline - SENDING_S / 2:
-            await page.press_in(panel.composer.selectors, "Enter")
+            with contextlib.suppress(PageStuck):
+                await page.press_in(panel.composer.selectors, "Enter")
             insisted = True
         await asyncio.sleep(BETWEEN_LOOKS_S)
 
