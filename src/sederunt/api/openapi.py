@@ -154,6 +154,7 @@ def document() -> Document:
         "info": {
             "title": "Sederunt",
             "version": __version__,
+            "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
             "description": (
                 "Bots that join meetings, record and transcribe; recordings to transcribe. Realtime bots have "
                 "WebSockets beside this (`websocket_url` and its like), which this format cannot describe: see "
@@ -260,7 +261,8 @@ def _request_schemas() -> dict[str, Document]:
         name: _without_defaults(found[body.model.__name__], None if name.endswith("Changes") else body.required)
         for name, body in bodies.items()
     }
-    return {**found, **own}
+    only_changed = {body.model.__name__ for body in bodies.values()} - set(bodies)
+    return {name: schema for name, schema in {**found, **own}.items() if name not in only_changed}
 
 
 def _without_defaults(schema: Document, names: Collection[str] | None) -> Document:

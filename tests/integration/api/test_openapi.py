@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,15 @@ def test_every_body_has_an_example_that_its_schema_takes() -> None:
                 shape = {**content["schema"], "components": components}
                 found = list(Draft202012Validator(shape, validate_formats=True).iter_errors(content.get("example")))
                 assert found == [], operation["operationId"]
+
+
+def test_operations_have_names_of_their_own_and_every_schema_is_used() -> None:
+    described = document()
+    items = [*described["paths"].values(), *described["webhooks"].values()]
+    names = [operation["operationId"] for operations in items for operation in operations.values()]
+    assert len(set(names)) == len(names)
+    used = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(described)))
+    assert set(described["components"]["schemas"]) - used == set()
 
 
 def test_every_route_is_described_once() -> None:

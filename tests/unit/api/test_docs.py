@@ -21,12 +21,7 @@ GUIDE = (DOCS / "api.md").read_text(encoding="utf-8")
 EVENTS = (DOCS / "events.md").read_text(encoding="utf-8")
 WORDS = frozenset(re.findall(r"`([^`\n]+)`", GUIDE + EVENTS))
 
-REQUEST_FIELDS = {
-    field
-    for route in ROUTES
-    if route.body is not None
-    for field in document()["components"]["schemas"][route.body.model.__name__]["properties"]
-}
+REQUEST_FIELDS = {field for route in ROUTES if route.body is not None for field in route.body.model.model_fields}
 ANSWER_FIELDS = {field for schema in ANSWERS.values() for field in schema.get("properties", {})}
 
 

@@ -159,7 +159,7 @@ def webhook_operations() -> dict[str, Schema]:
 
 def _operation(name: str, body: Schema) -> Schema:
     return {
-        "operationId": f"{name}Webhook",
+        "operationId": f"receive{_title(name)}Webhook",
         "summary": f"Sent to `webhook_url`: {'a try' if name == TEST else f'what happened to a {name}'}",
         "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
         "responses": {"2XX": {"description": "Taken. Any other answer, or none, is tried again for a day."}},
