@@ -33,10 +33,9 @@ def _lang(model: ModelRow, name: str, lang: str | None) -> str:
 
 
 def _vocabulary(model: ModelRow, name: str, vocabulary: Sequence[str]) -> str:
-    if not vocabulary:
-        return ""
+    """Return what is beyond the model's limits. One that takes no words gets none: they are kept and not used."""
     if Can.VOCABULARY not in model.can:
-        return f"custom_vocabulary was sent, but {name} takes none: leave it out, or choose another model."
+        return ""
     rule = model.vocabulary
     if rule.terms is not None and len(vocabulary) > rule.terms:
         return f"custom_vocabulary has {len(vocabulary)} terms; {name} takes at most {rule.terms}."

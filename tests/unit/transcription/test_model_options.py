@@ -52,5 +52,5 @@ def test_custom_words_beyond_the_vendors_limits_are_told(vocabulary: list[str], 
     assert told in faults(ALL, None, vocabulary)["custom_vocabulary"]
 
 
-def test_custom_words_for_a_model_that_takes_none_are_told() -> None:
-    assert "takes none" in faults(NOTHING, None, ["a"])["custom_vocabulary"]
+def test_custom_words_are_taken_for_a_model_that_uses_none() -> None:
+    assert faults(NOTHING, None, ["a", "agent 7", "incomprehensible"]) == {}
