@@ -49,10 +49,9 @@ class Backlog:
     def __bool__(self) -> bool:
         return bool(self._on_disk or self._in_memory)
 
-    @property
-    def seconds(self) -> float:
-        """Return how much sound there is."""
-        return sum(chunk.count for chunk in (*self._on_disk, *self._in_memory)) / RATE
+    def seconds_after(self, at: float) -> float:
+        """Return how much sound there is behind this second."""
+        return sum(max(0.0, chunk.end - max(chunk.start, at)) for chunk in (*self._on_disk, *self._in_memory))
 
     def append(self, start: float, samples: Samples) -> None:
         """Keep the next samples, which begin at this second."""

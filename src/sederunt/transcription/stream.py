@@ -1,13 +1,15 @@
 """One source of sound and its sessions, one after the other.
 
 The one place that opens sessions (on first sound), replaces them (before the vendor's limit, after a loss, after long
-silence), and carries ids and voices over from one to the next. It keeps no timers: the recording's own seconds drive
-it, so silence and an empty meeting cost nothing.
+silence), and carries ids and voices over from one to the next. The recording's own seconds drive it, so silence and an
+empty meeting cost nothing; only what a session left unanswered at its end is sent again by the clock.
 """
 
 from __future__ import annotations
 
+import asyncio
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +18,11 @@ from sederunt import log
 from sederunt.errors import SederuntError
 from sederunt.transcription.backlog import Backlog
 from sederunt.transcription.line import Line, linked
-from sederunt.transcription.live import Ended, Final, LiveSegment
+from sederunt.transcription.live import Ended, Event, Final, LiveSegment, Partial
 from sederunt.transcription.sessions import Heard, Over, Session, SessionEvent, Warned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,14 +44,17 @@ PAUSES_S = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 PATIENCE_S = 900.0
 # A session is replaced so long before the vendor would end it: in a pause if there is one, at the latest halfway.
 BEFORE_LIMIT_S = 20.0
+# Less unanswered sound than this is the rest of a word that was answered.
+LEAST_UNSETTLED_S = 0.1
 
 
 class _Open:
     """A session, what it said, and how much it was fed."""
 
-    def __init__(self, line: Line, since: float) -> None:
-        self.session: Session | None = None  # None only while it is being opened
-        self.line, self.since = line, since
+    def __init__(self, line: Line, since: float, unsettled: _Unsettled) -> None:
+        self.session: Session | None = None  # None while it is being opened, and once it was lost
+        self.line, self.since, self.unsettled = line, since, unsettled
+        self.used_at = since  # when it was last given something to answer
         self._fed = 0
         self._until = float("-inf")
 
@@ -85,15 +90,15 @@ class _Losses:
         self.retry_at = 0.0  # when the next may be opened, in seconds of the recording
         self._count, self._since = 0, 0.0
 
-    def add(self, now: float) -> bool:
-        """Note one more; return False where the source is to be given up."""
+    def add(self, now: float) -> float | None:
+        """Note one more; return how long to wait for the next session, None where no more is to be opened."""
         self._since = self._since if self._count else now
         if now - self._since >= PATIENCE_S:
-            return False
-        pause_s = PAUSES_S[min(self._count, len(PAUSES_S) - 1)]
-        self.retry_at = now + pause_s * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+            return None
+        pause_s = PAUSES_S[min(self._count, len(PAUSES_S) - 1)] * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+        self.retry_at = now + pause_s
         self._count += 1
-        return True
+        return pause_s
 
     def end(self) -> None:
         """Note that a session answers."""
@@ -101,14 +106,17 @@ class _Losses:
 
 
 class _Unsettled:
-    """Sound that no session has answered, for the one after a lost one."""
+    """Sound that no session has answered, and what lost ones drafted of it: for the one after them."""
 
     def __init__(self) -> None:
         self._sound = Backlog()
         self.until = 0.0  # everything before is answered, in seconds of the recording
+        self.drafts: list[LiveSegment] = []  # waiting to be said again
+        self.losses = _Losses()
+        self.tries = 0  # to have it answered at the end
 
     def __bool__(self) -> bool:
-        return bool(self._sound)
+        return self._sound.seconds_after(self.until) >= LEAST_UNSETTLED_S
 
     def append(self, start: float, samples: NDArray[np.int16], *, keep_s: float) -> None:
         """Keep the next samples, and forget what lies longer ago than `keep_s`."""
@@ -122,6 +130,25 @@ class _Unsettled:
     def pieces(self) -> Iterator[tuple[float, NDArray[np.int16]]]:
         self._sound.drop_until(self.until)
         return self._sound.all()
+
+    def draft_id(self, start: float, end: float) -> str | None:
+        """Return the id of the draft that a segment repeats; None where it repeats none."""
+        for draft in self.drafts:
+            if draft.start < end and start < draft.end:
+                self.drafts.remove(draft)
+                return draft.segment_id
+        return None
+
+    def said_again(self, events: Sequence[Event]) -> list[Event]:
+        """Return the events that withdraw other drafts whose words are among these finals."""
+        finals = [event.segment for event in events if isinstance(event, Final)]
+        repeated = [
+            draft
+            for draft in self.drafts
+            if any(final.start <= (draft.start + draft.end) / 2 < final.end for final in finals)
+        ]
+        self.drafts = [draft for draft in self.drafts if draft not in repeated]
+        return [Partial(replace(draft, transcript="", words=())) for draft in repeated]
 
     def clear(self) -> None:
         self._sound.clear()
@@ -160,11 +187,9 @@ class Stream:
         self._current: _Open | None = None
         self._coming: _Open | None = None  # takes over before the current one's limit
         self._leaving: list[_Open] = []
-        self._unsettled = _Unsettled()
-        self._orphans: list[LiveSegment] = []  # drafts of a lost session, waiting to be said again
+        self._unsettled = _Unsettled()  # of the current session, or for the next
         self._voices = _VoiceNumbers(bot.new_label)
         self._tail = _Tail()
-        self._losses = _Losses()
         self._gone = False
 
     @property
@@ -189,8 +214,8 @@ class Stream:
         self._unsettled.append(start, samples, keep_s=self._bot.terms.resend_s)
         if self._current is not None:
             self._current.feed(start, samples)
-        elif start >= self._losses.retry_at:
-            self._begin(start)
+        elif start >= self._unsettled.losses.retry_at:
+            self._current = self._begun(self._unsettled)
         if self._coming is not None:
             self._coming.feed(start, samples)
         self._tail.hear(start, samples)
@@ -210,33 +235,58 @@ class Stream:
             if opened is not None and count > 0:
                 opened.feed(self._now, np.zeros(count, np.int16), silent=True)
         self._now = now
-        silent_s = now - self._tail.end
-        if silent_s >= self._bot.terms.idle_s:
+        if self._current is None:
+            self._catch_up()
+        elif now - max(self._tail.end, self._current.used_at) >= self._bot.terms.idle_s:
             self.finish()
         else:
-            self._replace_in_time(in_pause=silent_s >= JITTER_S)
+            self._replace_in_time(in_pause=now - self._tail.end >= JITTER_S)
 
     def drop(self) -> None:
         """End at once. What has not settled stays as its drafts were."""
         for opened in self._leaving:
             if opened.session is not None:
                 opened.session.abandon()
-            self._orphans += opened.line.leftovers()
+            opened.unsettled.drafts += opened.line.leftovers()
+            self._keep_drafts_of(opened.unsettled)
         self._leaving = []
         self._end("")
 
     # --- sessions -----------------------------------------------------------------------------------------------------
 
-    def _begin(self, start: float) -> None:
-        """Open a session and feed it what none has settled yet."""
-        first = next((at for at, _ in self._unsettled.pieces()), start)
-        self._current = self._opened(first)
-        for at, piece in self._unsettled.pieces():
-            if self._current is not None:
-                self._current.feed(at, piece)
+    def _begun(self, unsettled: _Unsettled) -> _Open | None:
+        """Open a session and feed it what none has settled yet, with the silence in it."""
+        until = next((at for at, _ in unsettled.pieces()), self._now)
+        opened = self._opened(until, unsettled)
+        if opened is None:
+            return None
+        opened.used_at = self._now
+        for at, piece in unsettled.pieces():
+            self._rest(opened, until, at)
+            opened.feed(at, piece)
+            until = at + len(piece) / RATE
+        return opened
 
-    def _opened(self, since: float) -> _Open | None:
-        opened = _Open(Line(self._source, self._new_id, self._voices.of), since)
+    def _catch_up(self) -> None:
+        """In a pause, let the next session answer what a lost one did not."""
+        if self._unsettled and self._now >= self._unsettled.losses.retry_at:
+            self._current = self._begun(self._unsettled)
+        if self._current is not None:
+            self._rest(self._current, self._tail.end, self._now)
+
+    def _rest(self, opened: _Open, since: float, until: float) -> None:
+        """Feed a session that catches up the silence between two sounds, as far as it would have been sent."""
+        if until - since > JITTER_S:
+            count = round(min(until - since, self._bot.terms.silence_sent_s) * RATE)
+            opened.feed(since, np.zeros(count, np.int16), silent=True)
+
+    def _opened(self, since: float, unsettled: _Unsettled) -> _Open | None:
+        line = Line(
+            self._source,
+            lambda start, end: opened.unsettled.draft_id(start, end) or self._bot.new_id(),
+            self._voices.of,
+        )
+        opened = _Open(line, since, unsettled)
         try:
             opened.session = self._bot.open(mixed=self._mixed, tell=lambda event: self._told(opened, event))
         except SederuntError as fault:
@@ -251,11 +301,11 @@ class Stream:
         overlap_s = self._bot.terms.mixed_overlap_s if self._mixed else self._bot.terms.overlap_s
         left_s = self._current.since + limit_s - self._now
         if self._coming is None and left_s <= BEFORE_LIMIT_S + overlap_s:
-            self._coming = self._opened(self._now)
+            self._coming = self._opened(self._now, _Unsettled())
             if self._coming is not None:
                 self._coming.line.start = float("inf")  # it only listens until it takes over
         elif self._coming is not None and left_s <= BEFORE_LIMIT_S and (in_pause or left_s <= BEFORE_LIMIT_S / 2):
-            old = self._current
+            old, self._unsettled = self._current, _Unsettled()
             self._hand_over(self._now)
             self._leave(old)
 
@@ -266,18 +316,20 @@ class Stream:
         assert new is not None
         self._current, self._coming = new, None
         old.line.end = new.line.start = at
+        new.unsettled = self._unsettled
         self._voices.carry_over(old.line, new.line)
 
     def finish(self) -> None:
-        """End the sound, for now: everything open settles."""
+        """End the sound, for now: everything open settles, and what a lost session left unanswered is sent again."""
+        if self._current is None and self._unsettled and not self._gone:
+            self._current = self._begun(self._unsettled)
         for opened in (self._current, self._coming):
             if opened is not None:
                 self._leave(opened)
-        if self._current is None and self._unsettled:
-            self._bot.trouble("Live transcription was away at the end: what was said meanwhile is missing.")
+        if self._current is None:
+            self._keep_drafts_of(self._unsettled)
         self._current = self._coming = None
-        self._unsettled.clear()
-        self._settle_orphans()
+        self._unsettled = _Unsettled()
 
     def _leave(self, opened: _Open) -> None:
         self._leaving.append(opened)
@@ -294,58 +346,90 @@ class Stream:
         elif isinstance(event, Over):
             self._over(opened, event)
         else:
-            self._losses.end()
+            opened.unsettled.losses.end()
             if isinstance(event, Heard):
                 opened.line.heard(event.until)
             else:
-                self._bot.tell(opened.line.take(event))
-            if opened is not self._coming:
-                self._unsettled.settle(opened.line.settled_until)
+                events = opened.line.take(event)
+                self._bot.tell([*events, *opened.unsettled.said_again(events)])
+            opened.unsettled.settle(opened.line.settled_until)
 
     def _over(self, opened: _Open, event: Over) -> None:
         if opened in self._leaving:
-            self._leaving.remove(opened)
-            if event.cause:
-                self._bot.trouble(f"The end of a live transcription was lost: {event.cause}")
-            self._bot.tell([Final(segment) for segment in opened.line.leftovers()])
-            self._voices.forget(opened.line)
-            self._bot.one_is_over()
+            self._left(opened, event)
         elif opened is self._coming:
             self._coming = None  # another is opened with the next sound
             self._voices.forget(opened.line)
         elif opened is self._current:
-            self._orphans += opened.line.leftovers()
+            self._unsettled.drafts += opened.line.leftovers()
             if self._coming is not None:
                 self._hand_over(self._unsettled.until)
             else:
                 self._current = None
                 self._lost(event.cause, retry=event.retry)
 
+    def _left(self, opened: _Open, event: Over) -> None:
+        """A session that had all its sound has ended. What a lost one did not answer is sent to another."""
+        unsettled = opened.unsettled
+        unsettled.drafts += opened.line.leftovers()
+        unsettled.tries += 1
+        may_help = event.cause and event.retry and unsettled and unsettled.tries <= len(PAUSES_S)
+        pause_s = unsettled.losses.add(self._now) if may_help else None
+        if pause_s is None:
+            if event.cause and unsettled:
+                self._bot.trouble(f"The end of a live transcription was lost: {event.cause}")
+            self._is_over(opened)
+        else:
+            logger.info(
+                "The end of a live session was lost.",
+                action="live_session_lost",
+                source=self._source,
+                cause=event.cause,
+            )
+            opened.session = None
+            if pause_s:
+                asyncio.get_running_loop().call_later(pause_s, self._leave_again, opened)
+            else:
+                self._leave_again(opened)
+
+    def _leave_again(self, lost: _Open) -> None:
+        """Let another session answer what a lost one did not, and end."""
+        if lost not in self._leaving:
+            return  # the bot waits no longer
+        again = self._begun(lost.unsettled)
+        if again is None:
+            self._is_over(lost)
+            return
+        again.line.end = lost.line.end
+        self._leaving.remove(lost)
+        self._voices.forget(lost.line)
+        self._leave(again)
+
+    def _is_over(self, opened: _Open) -> None:
+        self._leaving.remove(opened)
+        self._keep_drafts_of(opened.unsettled)
+        self._voices.forget(opened.line)
+        self._bot.one_is_over()
+
     def _lost(self, cause: str, *, retry: bool) -> None:
         """There is no session: wait for the next, or give the source up."""
         logger.info("A live session was lost.", action="live_session_lost", source=self._source, cause=cause)
-        if not retry or not self._losses.add(self._now):
+        if not retry or self._unsettled.losses.add(self._now) is None:
             self._bot.trouble(f"Live transcription has stopped: {cause}")
             self._end(cause)
 
     def _end(self, cause: str) -> None:
         if not self._gone:
-            self._settle_orphans()
+            self._keep_drafts_of(self._unsettled)
             self._gone = True
             self._unsettled.clear()
             self._bot.tell([Ended(self._source, cause)])
 
-    def _settle_orphans(self) -> None:
-        orphans, self._orphans = self._orphans, []
-        self._bot.tell([Final(segment) for segment in orphans])
-
-    def _new_id(self, start: float, end: float) -> str:
-        """Choose a segment's id: that of a lost session's draft that it repeats, or a new one."""
-        for orphan in self._orphans:
-            if orphan.start < end and start < orphan.end:
-                self._orphans.remove(orphan)
-                return orphan.segment_id
-        return self._bot.new_id()
+    def _keep_drafts_of(self, unsettled: _Unsettled) -> None:
+        """What nobody said again stays as it was drafted; its sound is given up."""
+        drafts, unsettled.drafts = unsettled.drafts, []
+        unsettled.clear()
+        self._bot.tell([Final(segment) for segment in drafts])
 
 
 def _peak(samples: NDArray[np.int16]) -> int:

@@ -20,7 +20,8 @@ def filled(memory_s: float) -> Backlog:
 @pytest.mark.parametrize("memory_s", [0.0, 2.5, 60.0])
 def test_everything_comes_back_in_order_wherever_it_lay(memory_s: float) -> None:
     backlog = filled(memory_s)
-    assert backlog.seconds == 10
+    assert backlog.seconds_after(0) == 10
+    assert backlog.seconds_after(3.5) == 6.5
     assert [(start, int(samples[0]), len(samples)) for start, samples in backlog.all()] == [
         (float(n), n, 16_000) for n in range(10)
     ]

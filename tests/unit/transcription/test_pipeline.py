@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sederunt.errors import SetupError
 from sederunt.model.transcript import Word
 from sederunt.settings import Settings
-from sederunt.transcription import models, pipeline
+from sederunt.transcription import models, pipeline, stream
 from sederunt.transcription.live import Ended, Event, Final, Frame, Partial, Revised, Started, Trouble
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.pipeline import Pipeline
@@ -369,23 +369,103 @@ async def test_sessions_that_fail_for_a_quarter_of_an_hour_are_given_up(bot: Mak
     assert [event.message for event in b.of(Trouble)] == ["Live transcription has stopped: refused"]
 
 
-async def test_sound_that_found_no_session_before_the_end_is_told(bot: MakeBot) -> None:
-    b = bot()
+async def test_sound_that_a_lost_session_left_is_sent_again_in_the_pause_behind_it(bot: MakeBot) -> None:
+    b = bot(allowed=Terms(resend_s=float("inf"), silence_sent_s=2))
+    b.talk(0, 1)
+    b.pipeline.tick(1.8)
+    b.talk(2, 3)
+    b.sessions[0].tell(Draft(said("a", 0, 1.9, "the last")))
+    b.sessions[0].tell(Over("connection reset"))
+    b.pipeline.tick(3.9)
+    assert len(b.sessions) == 2
+    assert b.sessions[1].seconds == NEAR(3.9), "with the pauses in it and behind it"
+    b.sessions[1].tell(Settled(said("x", 0, 2.9, "the last word")))
+    assert b.finals() == [("e1-1", 0, NEAR(2.9), "the last word")]
+    b.pipeline.tick(30)
+    assert not b.sessions[1].finished
+    b.pipeline.tick(70)
+    assert b.sessions[1].finished
+    assert len(b.sessions) == 2
+    assert not b.of(Trouble)
+
+
+async def test_what_is_lost_with_the_last_session_is_sent_again_before_the_end(bot: MakeBot) -> None:
+    b = bot(prompt=False)
     b.talk(0, 3)
     b.sessions[0].tell(Over("connection reset"))
-    await b.pipeline.close()
+    closing = asyncio.create_task(b.pipeline.close())
+    await asyncio.sleep(0)
+    assert b.sessions[1].seconds == NEAR(3)
+    assert b.sessions[1].finished
+    b.sessions[1].tell(Settled(said("x", 0, 3, "good bye")))
+    b.sessions[1].tell(Over())
+    await closing
+    assert [final[3] for final in b.finals()] == ["good bye"]
+    assert not b.of(Trouble)
+
+
+async def test_a_session_that_breaks_while_it_settles_has_its_rest_sent_again(bot: MakeBot) -> None:
+    b = bot(prompt=False)
+    b.talk(0, 5)
+    b.sessions[0].tell(Settled(said("a", 0, 2, "settled")))
+    closing = asyncio.create_task(b.pipeline.close())
+    await asyncio.sleep(0)
+    b.sessions[0].tell(Draft(said("b", 2.2, 3, "half")))
+    b.sessions[0].tell(Draft(said("c", 3, 4, "a")))
+    b.sessions[0].tell(Over("connection reset"))
+    assert b.sessions[1].finished
+    assert b.sessions[1].seconds == NEAR(3, abs=0.11)
+    b.sessions[1].tell(Settled(said("x", 0.2, 2.8, "half a sentence")))
+    b.sessions[1].tell(Over())
+    await closing
+    assert [(final[0], final[3]) for final in b.finals()] == [("e1-1", "settled"), ("e1-2", "half a sentence")]
+    assert b.of(Partial)[-1].segment.segment_id == "e1-3", "the other draft is among the words of the final"
+    assert b.of(Partial)[-1].segment.transcript == ""
+    assert not b.of(Trouble)
+
+
+async def test_a_session_that_breaks_after_another_took_over_has_its_part_sent_again(bot: MakeBot) -> None:
+    b = bot(allowed=Terms(longest_session_s=100, overlap_s=5, resend_s=float("inf")), prompt=False)
+    b.talk(0, 95)
+    old, new = b.sessions
+    old.tell(Settled(said("a", 0, 80, "so far")))
+    new.tell(Heard(15))
+    old.tell(Over("connection reset"))
+    again = b.sessions[2]
+    assert again.finished
+    assert again.seconds == NEAR(10, abs=0.3), "up to where the other took over"
+    again.tell(Settled(said("x", 1, 14, "one two three four five six seven eight nine ten eleven twelve thirteen")))
+    assert b.finals()[-1][3].startswith("one two")
+    assert "thirteen" not in b.finals()[-1][3]
+
+
+async def test_what_no_session_answers_at_the_end_is_told(bot: MakeBot) -> None:
+    b = bot(prompt=False, close_s=0.05)
+    b.talk(0, 3)
+    b.sessions[0].tell(Draft(said("a", 0, 1, "half")))
+    closing = asyncio.create_task(b.pipeline.close())
+    await asyncio.sleep(0)
+    b.sessions[0].tell(Over("connection reset"))
+    b.sessions[1].tell(Over("connection refused", retry=False))
+    await closing
+    assert b.finals() == [("e1-1", 0, 1, "half")]
     assert [event.lossy for event in b.of(Trouble)] == [True]
+    assert "connection refused" in b.of(Trouble)[0].message
 
 
-async def test_a_session_that_breaks_while_it_settles_is_told(bot: MakeBot) -> None:
+async def test_a_vendor_that_never_answers_at_the_end_is_asked_a_few_times_only(
+    bot: MakeBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "PAUSES_S", (0.0, 0.0, 0.0))
     b = bot(prompt=False)
     b.talk(0, 3)
     closing = asyncio.create_task(b.pipeline.close())
     await asyncio.sleep(0)
-    assert b.sessions[0].finished
-    b.sessions[0].tell(Over("connection reset"))
+    for session in b.sessions:  # which grows
+        session.tell(Over("connection reset"))
     await closing
-    assert "connection reset" in b.of(Trouble)[0].message
+    assert len(b.sessions) == 4
+    assert len(b.of(Trouble)) == 1
 
 
 async def test_what_cannot_help_to_try_again_is_given_up_at_once(bot: MakeBot) -> None:

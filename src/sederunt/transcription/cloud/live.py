@@ -43,8 +43,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 OPEN_S = 10.0
+CLOSE_S = 2.0  # for the vendor's part of closing; what it had to say is said by then
 READY_S = 30.0  # after that; a large vocabulary makes Speechmatics take up to 15
-DRAIN_S = 20.0  # after the last sound, so long for what is still to come
+DRAIN_S = 8.0  # after the last sound, so long for each message that is still to come
+# A connection that is dead without a sign (no power, a firewall that forgot it) is found out by pings.
+PING_EVERY_S, PONG_S = 5.0, 10.0
 HEAD_START_S = 1.0  # sound that may be sent at once, whatever the pace
 RESUME_PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0)
 
@@ -161,7 +164,14 @@ class CloudSession:
         try:
             # Sound does not get smaller, and a compressor per session costs memory and a tenth of its sending.
             socket = await connect(
-                url, additional_headers=headers, open_timeout=OPEN_S, max_size=2**24, compression=None
+                url,
+                additional_headers=headers,
+                open_timeout=OPEN_S,
+                max_size=2**24,
+                compression=None,
+                ping_interval=PING_EVERY_S,
+                ping_timeout=PONG_S,
+                close_timeout=CLOSE_S,
             )
         except InvalidStatus as error:
             body = bytes(error.response.body or b"").decode("utf-8", "replace")
@@ -188,8 +198,7 @@ class CloudSession:
                 sending.result()
             await receiving
         except ConnectionClosed as error:
-            if not (self._sound.is_spent and error.rcvd is not None and error.rcvd.code == 1000):
-                raise self._closed(error) from error
+            raise self._closed(error) from error
         finally:
             sending.cancel()
             receiving.cancel()
