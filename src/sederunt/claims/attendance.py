@@ -72,6 +72,7 @@ class Attendance:
         seen = picture(
             self._tables,
             heard={register.canonical_of(key): moment for key, moment in speaking.heard_ms.items()},
+            named={register.canonical_of(key): moment for key, moment in speaking.named_ms.items()},
             only_one_ms=self._only_one_ms,
             own=register.own.found,
             goes_by=register.told_first_as,

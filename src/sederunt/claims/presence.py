@@ -45,6 +45,7 @@ class Testimony:
     rows: int  # of the open list
     protocol_holds: int  # how many people the protocol has here; below zero where it told of nobody ever
     heard_ms: int | None  # sound of their own was captured last
+    named_ms: int | None  # since when the protocol named them as speaking last
     only_one_ms: int | None  # the page says that nobody else is here, since
     is_self: bool
     now_ms: int
@@ -64,6 +65,15 @@ def _heard(t: Testimony) -> int | None:
         return None
     denied_ms = max((w.since_ms for w in (t.protocol, t.listed, t.shown) if w and not w.holds), default=None)
     return t.heard_ms if denied_ms is None or t.heard_ms > denied_ms + HEARD_LATE_MS else None
+
+
+def _named(t: Testimony) -> int | None:
+    """The protocol says that they left, and then that they speak, and the page shows them still: the word on their
+    leaving came late, or twice."""
+    word = t.protocol
+    if word is None or word.holds or t.named_ms is None or t.named_ms <= word.at_ms + HEARD_LATE_MS:
+        return None
+    return t.named_ms if any(other and other.holds for other in (t.listed, t.shown)) else None
 
 
 def _left(t: Testimony) -> int | None:
@@ -135,6 +145,7 @@ def _no_tile(t: Testimony) -> int | None:
 
 RULES = (
     Rule("heard", True, Source.CAPTURE, _heard),
+    Rule("named as speaking", True, Source.PROTOCOL, _named),
     Rule("left", False, Source.PROTOCOL, _left),
     Rule("only one here", False, Source.BANNER, _only_one),
     Rule("not listed for long", False, Source.LIST, _unlisted),
@@ -170,13 +181,15 @@ def picture(
     tables: Mapping[Source, SourceTable],
     *,
     heard: Mapping[str, int],
+    named: Mapping[str, int],
     only_one_ms: int | None,
     own: frozenset[str],
     goes_by: Mapping[str, str],
     omitted_ms: Callable[[str], int | None],
     now_ms: int,
 ) -> Presence:
-    """Weigh everything. `heard`: person → when their own sound was captured last. `own`: the bot itself.
+    """Weigh everything. `heard`: person → when their own sound was captured last. `named`: person → since when the
+    protocol named them as speaking last. `own`: the bot itself.
     `goes_by`: a page's token under which a person of the protocol was told of first → that person.
     `omitted_ms`: person → since when the protocol's messages leave them out."""
     protocol, listing, tiles = tables[Source.PROTOCOL], tables[Source.LIST], tables[Source.TILES]
@@ -207,6 +220,7 @@ def picture(
             rows=rows,
             protocol_holds=holds,
             heard_ms=heard.get(person),
+            named_ms=named.get(person),
             only_one_ms=only_one_ms,
             is_self=person in own,
             now_ms=now_ms,

@@ -152,6 +152,11 @@ class Speaking:
         """Return person's key → when sound of their own was captured last."""
         return self._speech.heard_ms
 
+    @property
+    def named_ms(self) -> Mapping[str, int]:
+        """Return person's key → since when the protocol named them as speaking last."""
+        return self._speech.named_ms
+
     def spoke(self, key: str) -> bool:
         """Return whether a person has marks."""
         return key in self._marks

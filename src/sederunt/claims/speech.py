@@ -40,6 +40,7 @@ class Speech:
         self._quiet_ms: int | None = None  # nothing is heard, since; None while something is, or never was
         self._doubtful_ms: dict[Source, int] = {}  # what is claimed since before that moment outlived a silence
         self.heard_ms: dict[str, int] = {}  # person → when their own sound was heard last
+        self.named_ms: dict[str, int] = {}  # person → since when the protocol named them last
         self._was_heard = False  # whether any sound was weighed
         self._protocol_is_due = False  # it told of people on an earlier page: it will tell who speaks
         self.last_sound_ms: int | None = None
@@ -110,6 +111,8 @@ class Speech:
                 self.heard_ms[person] = now_ms
             else:
                 nobodys_ms = word.since_ms if nobodys_ms is None else min(nobodys_ms, word.since_ms)
+        for token, word in self._tables[Source.PROTOCOL].standing(now_ms):
+            self.named_ms[person_of(token)] = word.since_ms
         self._note_quiet(is_sounding, now_ms)
         self._note_news()
         shown = {source: self._shown(source, nobodys_ms, now_ms, person_of) for source in self._spoke()}

@@ -741,3 +741,23 @@ def test_a_list_that_lags_behind_a_return_under_a_new_id_puts_nobody_out() -> No
         until=100,
     )
     assert names_here(fold) == ["Ada", "Bob"]
+
+
+def test_whom_the_protocol_names_as_speaking_after_it_said_that_they_left_is_here_where_the_page_shows_them() -> None:
+    """A word on somebody's leaving that came late, or twice: what they said from then on was nobody's."""
+    told = (
+        here("*0=Bot", "1=Ada", "2=Bob"),
+        here("Ada", "Bob", "Bot", at=1, source=Source.TILES),
+        speaks("2", at=5),
+        gone("2", 8),
+        speaks("1", at=12),
+    )
+    fold = folded(*told, speaks("2", at=20), speaks(at=40), until=50)
+    assert names_here(fold) == ["Ada", "Bob"]
+    (bob,) = (one for one in fold.participants if one.name == "Bob")
+    assert sum(event.type is SpeakingKind.STARTED for event in bob.events) == 2
+    assert names_here(folded(*told, until=50)) == ["Ada"]
+    left_again = folded(*told, speaks("2", at=20), speaks(at=40), gone("2", 45), until=50)
+    assert names_here(left_again) == ["Ada"]
+    unseen = (here("Ada", "Bot", at=9, source=Source.TILES), speaks("2", at=20))
+    assert names_here(folded(*told, *unseen, until=30)) == ["Ada"]  # a late word on who is gone
