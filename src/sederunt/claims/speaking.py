@@ -14,6 +14,8 @@ from sederunt.claims.rules import MOST_STRANGERS, MOST_UNBOUND, ORDER, REACH_MS
 from sederunt.claims.speech import Speech
 from sederunt.model.participant import Participant
 
+_PERHAPS = "\x1flarge "  # before the key of somebody who is large on a stage that has not moved yet
+
 
 class Speaking:
     """Keeps when each person spoke. Somebody who is listed nowhere yet is a stranger: their marks wait for them."""
@@ -35,7 +37,7 @@ class Speaking:
     def weigh(self, at_ms: int) -> list[RosterChange]:
         """Decide who speaks; returns what listeners should hear of."""
         withdrawn = self._withdraw(at_ms)
-        speakers = self._speech.speakers(at_ms, self._register.person_of)
+        speakers = self._speakers(at_ms)
         people, own = self._register.people, self._register.own_keys
         changes: list[RosterChange] = []
         for key in sorted(self._marks.speaking):
@@ -47,7 +49,34 @@ class Speaking:
                     self._marks.stop(key, at_ms)
         for key in sorted(speakers.keys() - own):
             changes += self._goes_on(key, speakers[key], at_ms)
-        return withdrawn + changes
+        return withdrawn + changes + self._proven()
+
+    def _speakers(self, at_ms: int) -> dict[str, Reason]:
+        """Return who speaks, and why. Of whom a stage that has not moved shows, the marks are a stranger's."""
+        found = self._speech.speakers(at_ms, self._register.person_of)
+        if self._stage_follows:
+            return found
+        own = self._register.own_keys
+        return {
+            f"{_PERHAPS}{key}" if why.source is Source.STAGE and key not in own else key: why
+            for key, why in found.items()
+        }
+
+    @property
+    def _stage_follows(self) -> bool:
+        return self._speech.stage_follows(self._register.person_of, len(self._register.company))
+
+    def _proven(self) -> list[RosterChange]:
+        """Give their marks to those who were large when the stage did not move yet, once it has; returns what listeners
+        should hear of."""
+        if not self._stage_follows:
+            return []
+        return [
+            change
+            for token in self.strangers
+            if token.startswith(_PERHAPS)
+            for change in self._give(token, self._register.person_of(token.removeprefix(_PERHAPS)))
+        ]
 
     def _withdraw(self, at_ms: int) -> list[RosterChange]:
         """Where a stronger source begins to speak, what weaker ones said of this time goes, but of those whom it names
@@ -59,7 +88,7 @@ class Speaking:
             return []
         weaker = [source for source in order if order[source] > order[reigning]]
         spoke = self._marks.speaking
-        named = self._speech.speakers(at_ms, self._register.person_of)
+        named = self._speakers(at_ms)
         changes: list[RosterChange] = []
         for key, since_ms in self._marks.withdraw(weaker, at_ms - REACH_MS, named).items():
             if key not in self._register.people:
@@ -106,19 +135,21 @@ class Speaking:
     def bind(self, strangers: Iterable[str]) -> list[RosterChange]:
         """Give the marks of strangers who are listed now to the people whom they mean, from when they began; returns
         what listeners should hear of."""
+        return [change for token in strangers for change in self._give(token, self._register.person_of(token))]
+
+    def _give(self, token: str, key: str) -> list[RosterChange]:
+        """Give the marks of a stranger to the person whom they mean; nothing where that is nobody yet, or the bot."""
+        if key not in self._register.people or key in self._register.own_keys:
+            return []
+        marks = self._marks.of(token)
+        self._marks.move(token, key)
+        self._unwritten.note(key)
+        one = self.participant(key)
         changes: list[RosterChange] = []
-        for token in strangers:
-            key = self._register.person_of(token)
-            if key not in self._register.people or key in self._register.own_keys:
-                continue
-            marks = self._marks.of(token)
-            self._marks.move(token, key)
-            self._unwritten.note(key)
-            one = self.participant(key)
-            for mark in marks:
-                changes.append(PersonSpoke(participant=one, speaking=True, at_ms=mark.start_ms))
-                if mark.stop_ms is not None:
-                    changes.append(PersonSpoke(participant=one, speaking=False, at_ms=mark.stop_ms))
+        for mark in marks:
+            changes.append(PersonSpoke(participant=one, speaking=True, at_ms=mark.start_ms))
+            if mark.stop_ms is not None:
+                changes.append(PersonSpoke(participant=one, speaking=False, at_ms=mark.stop_ms))
         return changes
 
     def forget(self, before_ms: int) -> None:

@@ -38,6 +38,7 @@ class Speech:
         self._dethroned: set[Source] = set()
         self._unexplained_ms: int | None = None
         self._quiet_ms: int | None = None  # nothing is heard, since; None while something is, or never was
+        self._large: set[str] = set()  # who ever was
         self._doubtful_ms: dict[Source, int] = {}  # what is claimed since before that moment outlived a silence
         self.heard_ms: dict[str, int] = {}  # person → when their own sound was heard last
         self.named_ms: dict[str, int] = {}  # person → since when the protocol named them last
@@ -54,6 +55,10 @@ class Speech:
     def reigning(self) -> Source | None:
         """Return the source whose word on speech counts."""
         return next((source for source in self._spoke() if source not in self._dethroned), None)
+
+    def stage_follows(self, person_of: Callable[[str], str], others: int) -> bool:
+        """Return whether the stage shows who speaks: beside several others, one who always was large may be pinned."""
+        return others < 2 or len({person_of(token) for token in self._large}) > 1
 
     def expect_protocol(self) -> None:
         """Note that the protocol told of people on an earlier page. It names who speaks when that changes, and whoever
@@ -80,6 +85,8 @@ class Speech:
         if table is None or (table.heard_ms is None and not (claim.subjects and claim.holds)):
             return
         table.take(claim, whole=claim.kind is not Extent.DELTA or claim.fact is Fact.STAGE)
+        if claim.fact is Fact.STAGE and len(self._large) < MOST_SUBJECTS:
+            self._large |= {subject.token for subject in claim.subjects if subject.token}
         self._dethroned.discard(claim.source)
         self._news.add(claim.source)
 

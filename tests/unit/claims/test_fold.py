@@ -111,6 +111,7 @@ def test_whoever_is_large_before_the_protocol_tells_of_speakers_keeps_no_marks_o
     """Zoom in speaker view: the first claim was never withdrawn."""
     fold = folded(
         here("*0=Bot", "1=Ada", "2=Bob"),
+        large("Bob", 0),
         large("Ada", 1),
         sound("mix", True, 5),
         speaks("2", at=5.6),
@@ -127,7 +128,8 @@ def test_whoever_is_large_before_the_protocol_tells_of_speakers_keeps_no_marks_o
 
 
 def test_whom_the_stronger_source_names_too_keeps_the_mark_without_a_break() -> None:
-    fold = folded(here("1=Ada", "2=Bob"), large("Ada", 1), sound("mix", True, 5), speaks("1", at=5.6), speaks(at=9))
+    large_ones = (large("Bob", 0), large("Ada", 1))
+    fold = folded(here("1=Ada", "2=Bob"), *large_ones, sound("mix", True, 5), speaks("1", at=5.6), speaks(at=9))
     assert spoken(fold) == {"Ada": [(5, 9)]}
 
 
@@ -479,7 +481,7 @@ def test_on_a_later_page_the_stage_waits_for_the_protocol_that_told_of_people_be
 def test_on_a_later_page_the_stage_is_believed_where_the_protocol_stays_silent() -> None:
     fold = Fold()
     fold.recall(folded(here("1=Ada", "2=Bob")).participants)
-    play(fold, [here("1=Ada", "2=Bob"), large("Bob", 1), sound("t", True, 1)], until=14)
+    play(fold, [here("1=Ada", "2=Bob"), large("Ada", 0), large("Bob", 1), sound("t", True, 1)], until=14)
     assert spoken(fold).keys() == {"Bob"}
 
 
@@ -761,3 +763,14 @@ def test_whom_the_protocol_names_as_speaking_after_it_said_that_they_left_is_her
     assert names_here(left_again) == ["Ada"]
     unseen = (here("Ada", "Bot", at=9, source=Source.TILES), speaks("2", at=20))
     assert names_here(folded(*told, *unseen, until=30)) == ["Ada"]  # a late word on who is gone
+
+
+def test_whoever_is_large_all_the_time_beside_others_is_pinned_and_not_taken_as_speaking() -> None:
+    """Zoom with a pinned tile and a protocol that names nobody: everybody's words bore one name."""
+    told = (sound("mix", True, 3), sound("mix", False, 8), sound("mix", True, 12))
+    three = here("*0=Bot", "1=Ada", "2=Bob")
+    assert not spoken(folded(three, large("Bob", 1), *told, until=20))
+    follows = folded(three, large("Bob", 1), *told, large("Ada", 14), until=20)
+    assert spoken(follows) == {"Bob": [(3, 8), (12, 14)], "Ada": [(14, None)]}
+    two = here("*0=Bot", "2=Bob")
+    assert spoken(folded(two, large("Bob", 1), *told, until=20)).keys() == {"Bob"}
