@@ -26,10 +26,13 @@ from sederunt.meetings.session.commands import Commands
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import join
 from sederunt.platforms.limits import EntryLimits
-from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.links import MeetingLink, names_no_meeting
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.sign_in import sign_in
+
+# What an address of another host means to a site: a wall against robots, or a fault of its own.
+_LED_AWAY = frozenset({PageState.CHALLENGED, PageState.TROUBLE})
 
 ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
 
@@ -86,7 +89,15 @@ async def enter(
         noted=noted,
         signed_in=identity.signed_in,
     )
+    if limits.waited_outside and was_shown_out(platform, admission.reading):
+        return Refused(reason=StopReason.REQUEST_DENIED, row=admission.reading.row)
     return outcome_of(admission)
+
+
+def was_shown_out(platform: Platform, reading: Reading) -> bool:
+    """Return whether the site led the page to another host: of whoever waited to be let in it means that they were not,
+    not that the site takes them for a robot, or is broken."""
+    return reading.state in _LED_AWAY and names_no_meeting(platform.parse_link, reading.url)
 
 
 async def until_entered(

@@ -18,7 +18,7 @@ from sederunt.meetings.session.page_chores import PageChores
 from sederunt.meetings.session.stop_rules import Departure, StopRule, first_departure
 from sederunt.model.bot import PAGE_LEFT
 from sederunt.model.status import StopReason
-from sederunt.platforms.links import InvalidLink
+from sederunt.platforms.links import names_no_meeting
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Decoder, Platform
 
@@ -181,7 +181,11 @@ class PageLooks:
         """Return the end of a page that has shown for too long what is no call."""
         since = self._trouble_since.setdefault(state, now)
         place = place_of(self._page.url)
-        if state is PageState.LOADING and place != self._place and names_no_meeting(self._platform, self._page.url):
+        if (
+            state is PageState.LOADING
+            and place != self._place
+            and names_no_meeting(self._platform.parse_link, self._page.url)
+        ):
             if now - since < (LEFT_S if self.is_urgent else RELOADED_S):
                 return None
             return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row="page.led_away"))
@@ -240,18 +244,6 @@ def patience_s(*, is_fed: bool, renderer_cpu_s: float) -> float:
     if renderer_cpu_s >= LOOP_CPU_S:
         return LOOPING_FED_S if is_fed else LOOPING_S
     return BUSY_S if is_fed else FROZEN_S
-
-
-def names_no_meeting(platform: Platform, url: str) -> bool:
-    """Return whether an address of the web names no meeting of the site: there sites lead who is out of a call, to
-    their start page, to a survey. An empty tab or the browser's own page of errors is none of theirs."""
-    if not url.startswith(("https://", "http://")):
-        return False
-    try:
-        platform.parse_link(url)
-    except InvalidLink:
-        return True
-    return False
 
 
 def place_of(url: str) -> str:
