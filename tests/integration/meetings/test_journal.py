@@ -164,8 +164,11 @@ async def test_marks_that_are_taken_back_are_taken_back_from_the_database(stay: 
     """Whoever is large on the stage before the protocol tells who speaks: it was told, and written, before it was known
     to be wrong."""
     journal, ms = await stay.claim("host"), ZERO_MS
-    large = Claim(fact=Fact.STAGE, source=Source.STAGE, at_ms=ms, kind=Extent.SNAPSHOT, subjects=(Subject(key="ada"),))
-    await stay.happen(journal, seen("Ada"), seen("Bob"), large)
+    bob, ada = (  # the stage moves, so that it is believed
+        Claim(fact=Fact.STAGE, source=Source.STAGE, at_ms=at_ms, kind=Extent.SNAPSHOT, subjects=(Subject(key=key),))
+        for key, at_ms in (("bob", ms - 1000), ("ada", ms))
+    )
+    await stay.happen(journal, seen("Ada"), seen("Bob"), bob, ada)
     journal.note(stay.roster.heard("mix", True, ms + 5000))
     await journal.write_roster(stay.roster)
     assert {one.name: len(one.events) for one in await journal.participants(with_events=True)} == {"Ada": 1, "Bob": 0}
