@@ -252,10 +252,10 @@ class CaptureSettings(Section):
     batch_ms: int = Field(500, ge=20, le=2000, description="How long the page gathers packets before sending them on.")
     live_batch_ms: int = Field(60, ge=20, le=2000, description="The same for bots that this machine transcribes live.")
     sockets_batch_ms: int = Field(
-        100,
+        200,
         ge=20,
         le=2000,
-        description="The same for other bots with realtime sockets, whose sound is passed on every 100 ms.",
+        description="The same for other bots with realtime sockets; the page hands sound over so often at most.",
     )
     piece_s: float = Field(4.0, gt=0.5, le=5, description="Length of a piece on disk: the most a killed host loses.")
     deaf_after_s: float = Field(

@@ -17,7 +17,7 @@ from sederunt.model.audio import Packet
 
 RATE = 16_000
 BLOCK = RATE // 10  # samples let go at a time: 3,200 bytes
-BEHIND_S = 0.15  # a block is let go so long after its end; pages hand over their packets every 100 ms
+BEHIND_S = 0.15  # a block is let go so long after its end; pages hand over their packets at least every 100 ms
 LATE_S = 0.4  # the same while somebody is in the middle of speaking and their packets are late, others' are not
 STALLED_S = 1.0  # the same while nothing comes at all: the page or this machine may be standing still
 FORGET_S = 60.0  # a source that was silent for so long gets a new decoder when it speaks again
@@ -53,9 +53,11 @@ class LiveSound:
 
     Args:
         start_s: second of the recording at which the mix begins; the block around it is the first one.
+        behind_s: how long after its end a block is let go, where pages hand their packets over more seldom.
     """
 
-    def __init__(self, start_s: float) -> None:
+    def __init__(self, start_s: float, behind_s: float = BEHIND_S) -> None:
+        self._behind_s = behind_s
         self._ears: dict[str, _Ear] = {}
         self._base = math.floor(start_s * RATE / BLOCK) * BLOCK  # sample of the recording at which `_sum` begins
         self._sum = np.zeros(4 * RATE, dtype=np.float32)
@@ -87,7 +89,7 @@ class LiveSound:
 
     def due_in_s(self, now_s: float) -> float:
         """Return in how many seconds a block is due, to the millisecond; 0 where one waits for sound that is late."""
-        left_s = (self._base + BLOCK + self._ahead) / RATE + BEHIND_S - now_s
+        left_s = (self._base + BLOCK + self._ahead) / RATE + self._behind_s - now_s
         return math.ceil(left_s * 1000) / 1000 if left_s > 0 else 0.0
 
     def end(self, at_s: float) -> list[bytes]:
@@ -105,7 +107,7 @@ class LiveSound:
     def _patience_s(self, reached: int) -> float:
         """Return how long after this sample the sum up to it is let go."""
         if not any(ear.goes_on and ear.reached < reached for ear in self._ears.values()):
-            return BEHIND_S
+            return self._behind_s
         return LATE_S if any(ear.reached >= reached for ear in self._ears.values()) else STALLED_S
 
     def _let_go(self) -> bytes:

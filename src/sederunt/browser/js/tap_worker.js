@@ -19,7 +19,8 @@
   const MOST_WAITING = 600; // batches kept while the socket is away: two minutes at 200 ms
   const AGAIN_MS = 500;
   const KEY_EVERY_MS = 5000;
-  const RESTS = 5; // per batch
+  const LONGEST_REST_MS = 100; // the page hears of speakers once a rest, and takes much longer ones for silence
+  const DRAIN_MS = 20; // after a rest, all tracks' frames are read within it
   const WAITED_MS = 1; // a frame that came within this lay ready
   const READY_MS = 10; // as did one that had been received so long before, whatever held this thread up
   const CROWD = 50; // frames of a track, about a second
@@ -69,12 +70,19 @@
     else if (waiting.push(batch) > MOST_WAITING) waiting.shift();
   }
 
-  /** @param {any} frame */
-  function ship(frame) {
+  /**
+   * Frames gather twice: in the browser's queue while its readers rest, which costs nothing, and here, for the other
+   * rests of a batch. Resting every 20 ms cost more than the messages did.
+   */
+  const restMs = () => Math.min(batchMs, LONGEST_REST_MS);
+  const gatherMs = () => batchMs - restMs() + DRAIN_MS * Math.ceil(batchMs / LONGEST_REST_MS);
+
+  /** @param {any} frame @param {number} forMs how long others may gather with it */
+  function ship(frame, forMs = batchMs) {
     frames.push(frame);
     bytes += frame.data.byteLength;
     if (bytes > MOST_BATCH_BYTES) flush();
-    else if (!timer) timer = setTimeout(flush, batchMs);
+    else if (!timer) timer = setTimeout(flush, forMs);
   }
 
   /**
@@ -92,8 +100,9 @@
    * @param {number} track
    * @param {Tap} tap
    * @param {{data: ArrayBuffer, type?: string, metadata: any}} frame
+   * @param {boolean} rested whether its reader rests, so that it waited in the browser's queue
    */
-  function take(track, tap, { data, type, metadata }) {
+  function take(track, tap, { data, type, metadata }, rested = false) {
     tap.tapped += 1;
     const atMs = cameAtMs(metadata.receiveTime);
     if (tap.watched) note(track, metadata, atMs);
@@ -112,7 +121,7 @@
       level: metadata.audioLevel,
       atMs,
       data,
-    });
+    }, rested ? gatherMs() : batchMs);
   }
 
   /**
@@ -148,7 +157,7 @@
       setTimeout(() => {
         resting = undefined;
         resolve(undefined);
-      }, batchMs / RESTS);
+      }, restMs());
     });
     return resting;
   }
@@ -169,7 +178,7 @@
       // A forwarded frame is taken apart by the decoder, so its bytes are copied first.
       const data = tap.ship && forwards ? frame.data.slice(0) : frame.data;
       const metadata = frame.getMetadata();
-      take(track, tap, { data, type: frame.type, metadata });
+      take(track, tap, { data, type: frame.type, metadata }, tap.forward !== "all");
       if (forwards) writer.write(frame).catch(() => undefined);
       if (tap.forward === "all") continue; // its decoder is waiting
       if (performance.now() - askedMs > WAITED_MS && !(metadata.receiveTime <= askedMs - READY_MS)) await rest();
@@ -253,7 +262,7 @@
       setTimeout(() => {
         flush();
         postMessage({ answer: order.number, batches: sequence });
-      }, batchMs / RESTS);
+      }, restMs() + DRAIN_MS);
     },
     /** @param {{number: number}} order */
     count(order) {

@@ -11,6 +11,7 @@ from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import NotFound, SederuntError, Superseded
 from sederunt.meetings.context import VendorKeys
+from sederunt.meetings.join.page_request import batch_ms
 from sederunt.meetings.journal import Feed, Journal
 from sederunt.meetings.live.line_writer import LineWriter
 from sederunt.meetings.live.lines import LiveLines
@@ -87,7 +88,7 @@ async def open_live_session(
         except SederuntError as error:
             writer.trouble(f"Live transcription could not begin: {error}")
     writer.tell_again(kept)
-    mix = LiveMix(journal.bot.id, feed, now)
+    mix = LiveMix(journal.bot.id, feed, now, batch_s=batch_ms(config, settings.capture) / 1000)
     return LiveSession(journal, mix=mix, writer=writer, recent=recent, transcription=transcription, clock=now)
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sederunt.media.live import BEHIND_S, LiveSound, Stretch
+from sederunt.media.live import BEHIND_S, BLOCK, RATE, LiveSound, Stretch
 from sederunt.meetings.journal import Feed
 from sederunt.meetings.live.pressure import CpuPressure
 from sederunt.meetings.live.recent import RecordingClock
 from sederunt.model.audio import Packet
 
+ON_THE_WAY_S = 0.1  # from the page to here, beside what it gathers packets for
+BLOCK_S = BLOCK / RATE
 BEAT_S = 0.05  # how often it is looked whether sound that is late has come
 MOST_LATE_S = 3.0  # sound later than this is not reckoned with when silence is told from sound to come
 BUSY_PATIENCE_S = 2.0  # with sound that broke off, where the machine has more to do than it can
@@ -16,11 +18,16 @@ LATE_HALVED_S = 3.0  # how soon it is forgotten that packets came late
 
 
 class LiveMix:
-    """Decodes the recorder's packets and sends their mix to the bot's listeners."""
+    """Decodes the recorder's packets and sends their mix to the bot's listeners.
 
-    def __init__(self, bot_id: UUID, feed: Feed, clock: RecordingClock) -> None:
+    `batch_s`: how long the page gathers packets.
+    """
+
+    def __init__(self, bot_id: UUID, feed: Feed, clock: RecordingClock, *, batch_s: float) -> None:
         self._bot_id, self._feed, self._clock = bot_id, feed, clock
-        self._sound = LiveSound(clock.now_s())
+        self._behind_s = max(BEHIND_S, batch_s + ON_THE_WAY_S)
+        self._sound = LiveSound(clock.now_s(), self._behind_s)
+        self._together_s = max(0, round(batch_s / BLOCK_S) - 1) * BLOCK_S  # blocks that come at once are sent at once
         self._late_s = 0.0  # how late packets came, of late
         self._beaten_s = clock.now_s()
         self._pressure = CpuPressure()
@@ -37,7 +44,7 @@ class LiveMix:
 
         Silence that is told too early stands between the halves of a word.
         """
-        return self._clock.now_s() - min(max(BEHIND_S, self._late_s), MOST_LATE_S)
+        return self._clock.now_s() - min(max(self._behind_s, self._late_s), MOST_LATE_S)
 
     @property
     def patience_s(self) -> float:
@@ -48,8 +55,9 @@ class LiveMix:
 
     @property
     def next_beat_s(self) -> float:
-        """Return in how many seconds `beat` should be called next: when a block is due, which is ten times a second."""
-        return self._sound.due_in_s(self._clock.now_s()) or BEAT_S
+        """Return in how many seconds `beat` should be called next: when the blocks of a batch are due."""
+        due_in_s = self._sound.due_in_s(self._clock.now_s())
+        return due_in_s + self._together_s if due_in_s else BEAT_S
 
     async def beat(self) -> None:
         """Send what is due by now. To be called after `next_beat_s`, though nothing may arrive."""

@@ -48,6 +48,7 @@ READY_S = 30.0  # after that; a large vocabulary makes Speechmatics take up to 1
 DRAIN_S = 8.0  # after the last sound, so long for each message that is still to come
 # A connection that is dead without a sign (no power, a firewall that forgot it) is found out by pings.
 PING_EVERY_S, PONG_S = 5.0, 10.0
+MOST_FRAMES = 4  # sent as one where they wait: each message costs
 HEAD_START_S = 1.0  # sound that may be sent at once, whatever the pace
 RESUME_PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0)
 
@@ -288,7 +289,11 @@ class CloudSession:
 
 
 class _Sound:
-    """What a session still has to send, in frames of one length; where it can be asked for again, also what it sent."""
+    """What a session still has to send, in frames; where it can be asked for again, also what it sent.
+
+    Args:
+        frame_ms: the length of a frame. Where more waits, up to so many of them are one.
+    """
 
     def __init__(self, frame_ms: int, *, keeps_sent: bool) -> None:
         self._frame = RATE * frame_ms // 1000
@@ -312,7 +317,7 @@ class _Sound:
         self._some.set()
 
     async def frame(self) -> bytes | None:
-        """Return the next frame, the last one filled up with silence; None behind it."""
+        """Return the next frame, or a few; the last one filled up with silence, None behind it."""
         while len(self._begun) < self._frame:
             found = self._waiting.take()
             if found is not None:
@@ -324,7 +329,10 @@ class _Sound:
                 return None
             else:
                 self._begun = np.pad(self._begun, (0, self._frame - len(self._begun)))
-        frame, self._begun = self._begun[: self._frame], self._begun[self._frame :]
+        while len(self._begun) < MOST_FRAMES * self._frame and (found := self._waiting.take()) is not None:
+            self._begun = np.concatenate([self._begun, found[1]])
+        length = min(len(self._begun), MOST_FRAMES * self._frame)
+        frame, self._begun = self._begun[:length], self._begun[length:]
         if self._keeps_sent:
             self._sent.append(self._given / RATE, frame)
         self._given += len(frame)

@@ -24,8 +24,8 @@ def test_real_services_get_a_visible_browser_practice_sites_the_light_one(settin
     ("model", "realtime_audio", "expected"),
     [
         ("whisper", False, 500),
-        ("whisper", True, 100),
-        ("vendor2-realtime", False, 100),
+        ("whisper", True, 200),
+        ("vendor2-realtime", False, 200),
         ("whisper-realtime", False, 60),
     ],
 )
