@@ -139,7 +139,7 @@ class VendorJob:
         length.
 
         Raises ProviderError: what `state` explained, or retryable where the job takes too long (it is polled again
-        later) or is not known any more (it is submitted again).
+        later) or is not known any more (it is submitted again, as often as a lost answer may be).
         """
         manners, waited_s = self._client.manners, 0.0
         pause_s = manners.first_poll_s
@@ -187,7 +187,10 @@ class VendorJob:
         except ProviderError as error:
             if error.status not in GONE:
                 raise
+            lost = self._notes.lost
             self._notes.forget()
+            self._notes.lost = lost
+            self._lose("job", "the job is gone")
             raise self._client.speaker.error(ProviderFault.TRANSIENT, "transcribe", "the job is gone") from error
 
     async def _sent(self, step: str, call: VendorCall, find: Find | None, act: str, *, is_billed: bool = False) -> Any:

@@ -13,7 +13,7 @@ from sederunt.transcription.access import Access
 from sederunt.transcription.assemblyai import requests as assemblyai
 from sederunt.transcription.cloud.calls import VendorCall
 from sederunt.transcription.cloud.client import Client, Manners
-from sederunt.transcription.cloud.job import Find, Notes, VendorJob
+from sederunt.transcription.cloud.job import Find, Notes, Progress, VendorJob
 from sederunt.transcription.cloud.vendor import Ask, asked
 from sederunt.transcription.deepgram import requests as deepgram
 from sederunt.transcription.deepgram.vendor import VENDOR
@@ -167,3 +167,21 @@ def _full(item: dict[str, str]) -> list[dict[str, str]]:
 def test_each_vendor_is_asked_for_what_is_older(older: Any, page: Any, query: Any) -> None:
     assert list(older(page).query) == query
     assert older({}) is None
+
+
+@pytest.mark.parametrize(("lost_answer", "paid"), [("repeat", 2), ("stop", 1)])
+async def test_a_job_that_the_vendor_does_not_know_any_more_is_paid_as_often_as_a_lost_answer(
+    lost_answer: str, paid: int
+) -> None:
+    async def transcribe(job: VendorJob) -> Any:
+        await job.once("job", SUBMIT)
+        return await job.poll(LIST, lambda _told: Progress.DONE)
+
+    wire = Wire(*[httpx2.Response(200, json={"id": "1"}), httpx2.Response(404)] * 9, lost_answer=lost_answer)
+    kinds = []
+    while ProviderFault.IN_DOUBT not in kinds:
+        with pytest.raises(ProviderError) as told:
+            await wire.run(transcribe)
+        kinds.append(told.value.kind)
+    assert wire.asked.count("POST") == paid
+    assert kinds == [ProviderFault.TRANSIENT] * (paid - 1) + [ProviderFault.IN_DOUBT]
