@@ -75,9 +75,8 @@ class Client:
     def __init__(self, vendor: Vendor, settings: Settings, access: Access, manners: Manners) -> None:
         self.vendor, self.access, self.manners = vendor, access, manners
         self._settings = settings
-        self.repeats_lost = (
-            1 if settings.transcription.lost_answer == "repeat" else 0
-        )  # times that a file is paid again
+        # How often a file is sent, and perhaps paid, again after an answer that was lost.
+        self.repeats_lost = 1 if settings.transcription.lost_answer == "repeat" else 0
         self._root = rest_address(settings, vendor.row, access.region)
         given = settings.providers.get(vendor.row.name)
         self._root_is_given = bool(given and given.url)

@@ -29,15 +29,17 @@ class Progress(StrEnum):
     DONE = "done"
 
 
+def _no_older(_listing: Any) -> None:
+    """Stand for a listing that has one page."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Find:
     """How a job that may have been submitted is looked up by our reference."""
 
     call: VendorCall
     pick: Callable[[Any], Any]  # the listing's JSON → what the submit would have answered; None where it is not there
-    older: Callable[[Any], VendorCall | None] = lambda _listing: (
-        None
-    )  # the listing's JSON → the request for what is older
+    older: Callable[[Any], VendorCall | None] = _no_older  # the listing's JSON → the request for what is older
 
 
 class Notes:
