@@ -151,9 +151,10 @@ def events_page() -> str:
 
 
 def _whose(kind: str, row: EventRow) -> str:
-    told = [owner for owner in row.of if kind in IN_WEBHOOKS[owner]]
+    whose = " and ".join(f"{owner}s" for owner in row.of)
+    sent = "sent" if any(kind in IN_WEBHOOKS[owner] for owner in row.of) else "not sent"
     asked = ", where `webhook_events` names it" if kind in TOLD_WHEN_ASKED else ""
-    return f"Of {' and '.join(f'{owner}s' for owner in row.of)}; {'sent to webhooks' if told else 'not sent to webhooks'}{asked}."
+    return f"Of {whose}; {sent} to webhooks{asked}."
 
 
 def _data_field(name: str, schema: Mapping[str, Any], is_optional: bool) -> str:

@@ -23,14 +23,20 @@ async def check_answer(response: httpx2.Response) -> None:
     assert not faults, f"{response.request.method} {path} answered {response.status_code}: {faults}"
 
 
+def validator_of(schema: dict[str, Any], document: dict[str, Any]) -> Draft202012Validator:
+    """Return what holds a value against a schema of a document; fields that the document does not name are faults."""
+    components = json.loads(json.dumps(document["components"]))
+    for named in components["schemas"].values():
+        if "properties" in named:
+            named["additionalProperties"] = False
+    return Draft202012Validator({**schema, "components": components}, validate_formats=True)
+
+
 class _Document:
-    """One service's document; fields that it does not name are faults."""
+    """One service's document."""
 
     def __init__(self, document: dict[str, Any]) -> None:
-        for schema in document["components"]["schemas"].values():
-            if "properties" in schema and "oneOf" not in schema:
-                schema["additionalProperties"] = False
-        self._components = document["components"]
+        self._document = document
         self._operations = [
             (re.compile(re.sub(r"{\w+}", "[^/]+", path)), operations) for path, operations in document["paths"].items()
         ]
@@ -55,5 +61,5 @@ class _Document:
     def _validator(self, schema: dict[str, Any]) -> Draft202012Validator:
         name = json.dumps(schema)
         if name not in self._validators:
-            self._validators[name] = Draft202012Validator({**schema, "components": self._components})
+            self._validators[name] = validator_of(schema, self._document)
         return self._validators[name]

@@ -54,7 +54,7 @@ class Speaking:
     def _speakers(self, at_ms: int) -> dict[str, Reason]:
         """Return who speaks, and why. Of whom a stage that has not moved shows, the marks are a stranger's."""
         found = self._speech.speakers(at_ms, self._register.person_of)
-        if self._stage_follows:
+        if not any(why.source is Source.STAGE for why in found.values()) or self._stage_follows:
             return found
         own = self._register.own_keys
         return {
@@ -69,12 +69,12 @@ class Speaking:
     def _proven(self) -> list[RosterChange]:
         """Give their marks to those who were large when the stage did not move yet, once it has; returns what listeners
         should hear of."""
-        if not self._stage_follows:
+        waiting = [token for token in self.strangers if token.startswith(_PERHAPS)]
+        if not waiting or not self._stage_follows:
             return []
         return [
             change
-            for token in self.strangers
-            if token.startswith(_PERHAPS)
+            for token in waiting
             for change in self._give(token, self._register.person_of(token.removeprefix(_PERHAPS)))
         ]
 

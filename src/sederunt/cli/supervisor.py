@@ -200,9 +200,9 @@ class Supervisor:
 
     def write_line(self, name: str, line: str) -> None:
         """Write a child's log line: JSON as it is (it names its role itself), anything else under its name."""
-        if is_drawing(line):
-            return
         if not line.startswith("{"):
+            if is_drawing(line):
+                return
             line = as_json(name, line) if self._json_lines else f"{name:6} | {plain_but_colours(line)}"
         with contextlib.suppress(OSError):  # who reads the child's lines must go on, or it blocks in its own writing
             self._log.write(f"{line}\n")

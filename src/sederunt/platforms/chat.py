@@ -63,11 +63,10 @@ async def _prepare(page: MeetingPage, panel: ChatPanel, part: str) -> tuple[Foun
             before = await _times_shown(page, panel, part)
             await _type(page, panel, composer, part)
             _, found = await survey(page, targets=[panel.send])
+            return composer, before, found.get(panel.send.id)
         except PageStuck as error:
             logger.info("chat not ready", action="chat_waits", why=str(error))
             await asyncio.sleep(BETWEEN_LOOKS_S)
-            continue
-        return composer, before, found.get(panel.send.id)
 
 
 async def _composer(page: MeetingPage, panel: ChatPanel) -> FoundControl:

@@ -9,8 +9,10 @@ from sederunt.platforms.notices import (
     ASKS_CONSENT,
     CONSENT_GIVEN,
     CONSENT_REFUSED,
+    DISMISSALS_IN_CALL,
     OFFERS,
     OFFERS_DECLINED,
+    STAYS,
     outside_panels,
 )
 from sederunt.platforms.page_state import PageState
@@ -102,15 +104,15 @@ def call_endings(site: str, texts: EndTexts) -> tuple[EvidenceRow, ...]:
     )
 
 
-def call_notices(site: str, *, within: tuple[str, ...], answers: tuple[str, ...]) -> tuple[EvidenceRow, ...]:
+def call_notices(site: str, *, within: tuple[str, ...]) -> tuple[EvidenceRow, ...]:
     """Make the signs of a notice over the call that has an answer of ours: one that asks for consent, or that has a
-    button named by `answers`. The controls of the call answer it."""
+    button that dismisses it. The controls of the call answer it."""
     rows = Rows(site, phase=Phase.AFTER, within=outside_panels(within), seen="2026-11")
     accepts = rows.button("notice_accepts", CONSENT_GIVEN + phrases("Join now | Allow*"), "K", state=None)
     return (
         accepts,
         rows.text("notice_asks", ASKS_CONSENT, "K", state=PageState.DIALOG, beside=(accepts.id,)),
-        rows.button("notice_to_answer", answers, "K", state=PageState.DIALOG),
+        rows.button("notice_to_answer", (*DISMISSALS_IN_CALL, *STAYS, "Close"), "K", state=PageState.DIALOG),
     )
 
 

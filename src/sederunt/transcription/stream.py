@@ -422,7 +422,6 @@ class Stream:
         if not self._gone:
             self._keep_drafts_of(self._unsettled)
             self._gone = True
-            self._unsettled.clear()
             self._bot.tell([Ended(self._source, cause)])
 
     def _keep_drafts_of(self, unsettled: _Unsettled) -> None:

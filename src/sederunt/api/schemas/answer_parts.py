@@ -45,13 +45,9 @@ def just(word: str) -> Schema:
 
 def one_of(field: str, names: Mapping[str, str]) -> Schema:
     """Return exactly one of some schemas, told apart by the word that a field has."""
-    return {
-        "oneOf": [ref(name) for name in names.values()],
-        "discriminator": {
-            "propertyName": field,
-            "mapping": {word: f"#/components/schemas/{name}" for word, name in names.items()},
-        },
-    }
+    refs = {word: ref(name) for word, name in names.items()}
+    mapping = {word: schema["$ref"] for word, schema in refs.items()}
+    return {"oneOf": [*refs.values()], "discriminator": {"propertyName": field, "mapping": mapping}}
 
 
 TEXT: Schema = {"type": "string"}

@@ -35,7 +35,7 @@ class EventRow:
     of: tuple[str, ...] = ("bot",)
 
 
-_BOT, _RECORDING, _BOTH = ("bot",), ("recording",), ("bot", "recording")
+_BOTH = ("bot", "recording")
 _STATUS: Schema = {"type": "string", "enum": [*dict.fromkeys(word.value for word in (*BotStatus, *RecordingStatus))]}
 
 
@@ -43,10 +43,9 @@ def _told(schema: Schema, description: str) -> Schema:
     return {**schema, "description": description}
 
 
-_START = _told(NUMBER, "A second of the recording.")
-_END = _told(NUMBER, "A second of the recording.")
+_SECOND = _told(NUMBER, "A second of the recording.")
 _REASON_TO_WAIT = _told(words_of(Lack), "What there is too little of.")
-_DOUBT = object_of({"start": _START, "end": _END, "why": TEXT})
+_DOUBT = object_of({"start": _SECOND, "end": _SECOND, "why": TEXT})
 _WHY: Mapping[str, Schema] = {
     "stop_reason": _told(words_of(StopReason), "With an ending that has one."),
     "cause": _told(TEXT, "More than the stop reason says, in one word: `time_limit`, `fetch_failed`, …"),
@@ -74,7 +73,11 @@ EVENTS: Mapping[str, EventRow] = {
     ),
     h.RECORDING_GAP: EventRow(
         told="The bot was away, and nothing was recorded.",
-        data={"start": _START, "end": _END, "cause": _told(TEXT, "`host_lost`, `planned_move`, or a page's trouble.")},
+        data={
+            "start": _SECOND,
+            "end": _SECOND,
+            "cause": _told(TEXT, "`host_lost`, `planned_move`, or a page's trouble."),
+        },
     ),
     h.LIVE_TROUBLE: EventRow(
         told="Live transcription may have missed something; the transcript is made again after the meeting.",
@@ -110,7 +113,7 @@ EVENTS: Mapping[str, EventRow] = {
     ),
     PLANNED_MOVE: EventRow(
         told="Another host took the bot over while it sat in its meeting.",
-        data={"at": _told(NUMBER, "A second of the recording."), "cause": _told(TEXT, "`planned_move`.")},
+        data={"at": _SECOND, "cause": _told(TEXT, "`planned_move`.")},
     ),
     h.TRANSCRIPTION_FALLBACK: EventRow(
         told="A model failed for good, and the next one of `transcription_fallback` began.",
@@ -120,7 +123,7 @@ EVENTS: Mapping[str, EventRow] = {
     h.TRANSCRIPTION_PROGRESS: EventRow(
         told="A part of a long recording is transcribed.",
         data={"seconds_done": NUMBER, "seconds": _told(NUMBER, "How long the recording is.")},
-        of=_RECORDING,
+        of=("recording",),
     ),
 }
 # Which of them webhooks tell, by what they happen to.

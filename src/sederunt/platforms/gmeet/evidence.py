@@ -3,7 +3,6 @@
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.gmeet import labels
-from sederunt.platforms.notices import DISMISSALS_IN_CALL, STAYS
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
@@ -235,7 +234,7 @@ _ENDINGS = (
 )
 
 _WAY_IN = (
-    *call_notices(_SITE, within=DIALOGS, answers=(*DISMISSALS_IN_CALL, *STAYS, "Close")),
+    *call_notices(_SITE, within=DIALOGS),
     _seen.text(
         "reconnecting",
         "Connection lost | Unable to connect | Reconnecting | Trying to reconnect | You lost your network connection",

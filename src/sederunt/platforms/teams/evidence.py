@@ -2,7 +2,6 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
-from sederunt.platforms.notices import DISMISSALS_IN_CALL, STAYS
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
@@ -225,7 +224,7 @@ _ENDINGS = (
 )
 
 _WAY_IN = (
-    *call_notices(_SITE, within=(*DIALOGS, ".ui-dialog"), answers=(*DISMISSALS_IN_CALL, *STAYS, "Close")),
+    *call_notices(_SITE, within=(*DIALOGS, ".ui-dialog")),
     _seen.text(
         "reconnecting",
         "Connection lost | Unable to connect | Reconnecting | Trying to reconnect | Trying to connect",

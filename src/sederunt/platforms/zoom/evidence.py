@@ -2,7 +2,6 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
-from sederunt.platforms.notices import DISMISSALS_IN_CALL, STAYS
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
@@ -245,7 +244,7 @@ _ENDINGS = (
 )
 
 _WAY_IN = (
-    *call_notices(_SITE, within=MODALS, answers=(*DISMISSALS_IN_CALL, *STAYS, "Close")),
+    *call_notices(_SITE, within=MODALS),
     _reconnecting.text(
         "reconnecting",
         "attempt to reconnect | Trying to reconnect | Meeting is reconnecting | Meeting Disconnected",

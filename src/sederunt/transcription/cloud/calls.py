@@ -53,6 +53,11 @@ def continued(call: VendorCall, address: Any) -> VendorCall | None:
     return replace(call, query=query) if query else None
 
 
+def behind(call: VendorCall, name: str, value: str) -> VendorCall | None:
+    """Return a listing's request from behind one of its entries, which a parameter names; None where it has no name."""
+    return replace(call, query=[*call.query, (name, value)]) if value else None
+
+
 def joined(base: str, path: str) -> str:
     """Return the whole address: a base may already hold the beginning of the path ("https://host/v1" + "/v1/files")."""
     if urlsplit(path).scheme:

@@ -77,7 +77,12 @@ class Notes:
 
     def forget(self) -> None:
         """Forget a job that came to nothing: the next try submits another. Copies remain to be deleted."""
-        self.begun, self.lost, self.replies = [], [], {}
+        self.lost = []
+        self.forget_job()
+
+    def forget_job(self) -> None:
+        """Forget a job and not what was lost of it: it may have been billed."""
+        self.begun, self.replies = [], {}
         self.save()
 
     def save(self) -> None:
@@ -189,9 +194,7 @@ class VendorJob:
         except ProviderError as error:
             if error.status not in GONE:
                 raise
-            lost = self._notes.lost
-            self._notes.forget()
-            self._notes.lost = lost
+            self._notes.forget_job()
             self._lose("job", "the job is gone")
             raise self._client.speaker.error(ProviderFault.TRANSIENT, "transcribe", "the job is gone") from error
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Sound, VendorCall
+from sederunt.transcription.cloud.calls import Sound, VendorCall, behind
 from sederunt.transcription.cloud.reading import records, text
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
@@ -55,9 +54,8 @@ def jobs(path: str) -> VendorCall:
 
 def older_jobs(path: str, listing: Any) -> VendorCall | None:
     """List the jobs behind those of a listing; one that is not full has none."""
-    listed, newest = records(listing), jobs(path)
-    last = text(listed[-1].get("id")) if len(listed) >= LISTED else ""
-    return replace(newest, query=[*newest.query, ("starting_after", last)]) if last else None
+    listed = records(listing)
+    return behind(jobs(path), "starting_after", text(listed[-1].get("id")) if len(listed) >= LISTED else "")
 
 
 def job(path: str, job_id: str) -> VendorCall:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Sound, VendorCall
+from sederunt.transcription.cloud.calls import Sound, VendorCall, behind
 from sederunt.transcription.cloud.reading import record, text
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
@@ -52,9 +51,7 @@ def transcriptions() -> VendorCall:
 
 def older_transcriptions(listing: Any) -> VendorCall | None:
     """List the transcriptions behind those of a listing."""
-    cursor = text(record(listing).get("next_page_cursor"))
-    newest = transcriptions()
-    return replace(newest, query=[*newest.query, ("cursor", cursor)]) if cursor else None
+    return behind(transcriptions(), "cursor", text(record(listing).get("next_page_cursor")))
 
 
 def transcription(transcription_id: str) -> VendorCall:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Sound, VendorCall
+from sederunt.transcription.cloud.calls import Sound, VendorCall, behind
 from sederunt.transcription.cloud.reading import record, records, text
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
@@ -58,9 +57,8 @@ def jobs() -> VendorCall:
 
 def older_jobs(listing: Any) -> VendorCall | None:
     """List the jobs behind those of a listing; one that is not full has none."""
-    listed, newest = records(record(listing).get("jobs")), jobs()
-    last = text(listed[-1].get("created_at")) if len(listed) >= LISTED else ""
-    return replace(newest, query=[*newest.query, ("created_before", last)]) if last else None
+    listed = records(record(listing).get("jobs"))
+    return behind(jobs(), "created_before", text(listed[-1].get("created_at")) if len(listed) >= LISTED else "")
 
 
 def job(job_id: str) -> VendorCall:
