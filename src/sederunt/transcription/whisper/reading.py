@@ -24,6 +24,8 @@ from sederunt.transcription.whisper.wording import tightened
 UNCOVERED_S, NEAR_S, WORD_S = 1.2, 0.25, 0.8
 # Gaps between words that are shorter than this are how people speak.
 GAP_S = 0.4
+# The same behind the last word: a text may end too soon, and a few words said fast take less time than a gap.
+BEHIND_S = 0.7
 # Longer stretches with fewer words per second than this hold more: words drawn out over a gap seem to fill it.
 THIN_S, LEAST_RATE = 2.0, 0.8
 # A window with so much speech in several gaps between its words is read again as a whole first: pieces out of their
@@ -92,7 +94,9 @@ def read(
     end = len(samples) / RATE
     if not clean:
         phrases, end = _without_cut_word(phrases, end)
-    for start, stop in uncovered(_spoken(activity, manner, told_s), _words(phrases)):
+    # Behind a cut in mid-speech the next window begins anyway.
+    lacking = _unread if clean else uncovered
+    for start, stop in lacking(_spoken(activity, manner, told_s), _words(phrases)):
         # What follows the last word is left to the next window, if there is one, unless this one said nothing at all.
         behind = stop >= end - NEAR_S and phrases and start > max(word.end for word in _words(phrases))
         if behind and start > 2 and not last:
@@ -122,6 +126,16 @@ def uncovered(stretches: Sequence[tuple[float, float]], words: Iterable[TimedWor
         elif end - start > THIN_S and _words_in(start, end, taken) < LEAST_RATE * (end - start):
             found.append((start, end))
     return found
+
+
+def _unread(stretches: list[tuple[float, float]], words: Sequence[TimedWord]) -> list[tuple[float, float]]:
+    """Return the parts of stretches that lack words, with what is left of the last one behind the last word."""
+    found = uncovered(stretches, words)
+    last = max((word.end for word in words if _is_word(word.text)), default=None)
+    if last is None or not stretches or (found and found[-1][1] >= stretches[-1][1]):
+        return found
+    start, end = max(stretches[-1][0], last + NEAR_S), stretches[-1][1]
+    return [*found, (start, end)] if end - start > BEHIND_S else found
 
 
 def echoes(text: str, vocabulary: Sequence[str]) -> bool:

@@ -173,6 +173,23 @@ def test_speech_behind_the_last_word_is_read_where_no_window_follows() -> None:
     assert script.lengths[1] == pytest.approx(4.0 + reading.AROUND_S, abs=0.3)
 
 
+def test_a_text_that_ends_before_the_speech_does_is_read_on() -> None:
+    """The five last words of a sentence took 1.2 s, less than a gap between words must have to be read again."""
+    script = Script(
+        heard(word("prudently", 14.6, 15.0), word("in", 15.0, 15.16)),
+        heard(word("his", 0.4, 0.7), word("power", 0.7, 0.9), word("to", 0.9, 1.2), word("do", 1.2, 1.5)),
+    )
+    words, _ = read(script, 16.6, (14.5, 16.35), last=True)
+    assert words == ["prudently", "in", "his", "power", "to", "do"]
+    followed = Script(heard(word("prudently", 14.6, 15.0), word("in", 15.0, 15.16)))
+    assert read(followed, 16.4, (14.5, 16.35))[1] == pytest.approx(15.16 + reading.NEAR_S / 2, abs=0.01)
+
+
+def test_the_breath_behind_a_last_word_is_not_read() -> None:
+    script = Script(heard(word("the", 1.0, 1.5), word("end", 1.5, 2.0)))
+    assert read(script, 3, (1.0, 2.0 + reading.NEAR_S + reading.BEHIND_S - 0.1), last=True)[0] == ["the", "end"]
+
+
 def a_loud_window(seconds: float, *loud: tuple[float, float], inkling: float = 0.15) -> SpeechActivity:
     """Sound that stands out, of which the detector has an inkling."""
     frames = round(seconds / FRAME_S)
