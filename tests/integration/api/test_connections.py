@@ -1,7 +1,7 @@
 """Connections that bring no request: they have little time, and never shut others out."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 import pytest
 import uvicorn
@@ -121,3 +121,14 @@ async def test_who_has_just_come_is_answered_by_an_api_that_ends() -> None:
         await serving
     assert answer.endswith(b"yes")
     assert b"connection: close" in answer.lower()
+
+
+async def test_a_body_in_crumbs_ends_with_its_connection() -> None:
+    """Without a key: four of them kept every other caller waiting for seconds."""
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(on_a_socket(application, **protocols(ConnectionLimits(most=100))))
+        head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        with suppress(ConnectionError):
+            asked = await open_and_say(stack, port, head + b"1\r\nx\r\n" * 20_000)
+            assert await asyncio.wait_for(asked.read(), 10) == b""
+        assert (await whole_answer(port)).endswith(b"yes")

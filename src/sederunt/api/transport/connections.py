@@ -12,10 +12,12 @@ from typing import Protocol
 
 from sederunt import log
 from sederunt.accounting import Ledger
+from sederunt.addresses import CRUMB_BYTES, MOST_CRUMBS
 from sederunt.model.budgets import count_of
 
 HEAD_S = 20.0  # from the connection, or the first byte of a further request, to the end of its headers
 BODY_S, BODY_BYTES = 30.0, 32 * 1024  # a body that is being sent brings so much in that time, or its end
+LINGER_S = 30.0  # of a body whose request has its answer: who sends on without an end is cut off then
 LOOK_S = 1.0
 HALF_OPEN = "half_open_connections"
 RESERVED_FILES = 256  # for the database, the storage, the bus and everything else
@@ -39,7 +41,12 @@ class Connection(Protocol):
 @dataclass(slots=True)
 class _Body:
     since: float
-    came: int = 0
+    came: int = 0  # bytes since then
+    pieces: int = 0
+    ends: float | None = None  # when it is cut off at the latest; None while its request has no answer
+
+    def is_in_crumbs(self) -> bool:
+        return self.pieces > MOST_CRUMBS and self.came < self.pieces * CRUMB_BYTES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,17 +111,21 @@ class Connections:
             self._watch()
 
     def has_body(self, connection: Connection, count: int) -> None:
-        """Note that so many bytes of a body came."""
+        """Note a piece of a body. Who sends one in crumbs is cut off: each of them costs as much as a block."""
         if body := self._bodies.get(connection):
             body.came += count
+            body.pieces += 1
+            if body.is_in_crumbs():
+                self._end(connection)
 
     def is_whole(self, connection: Connection) -> None:
         """Note that the request is whole."""
         self._bodies.pop(connection, None)
 
     def is_answered(self, connection: Connection) -> None:
-        """Note that nothing goes on there until the next request."""
-        self._bodies.pop(connection, None)
+        """Note that nothing goes on there until the next request, but for the rest of a body that nobody wants."""
+        if body := self._bodies.get(connection):
+            body.ends = self._monotonic() + LINGER_S
         if connection in self._all and connection not in self._half:
             self._idle[connection] = None
 
@@ -153,12 +164,14 @@ class Connections:
             if now - since < self._limits.head_s:
                 break  # the oldest come first
             slow.append(connection)
+        for connection in [one for one, body in self._bodies.items() if body.ends is not None and body.ends <= now]:
+            self._end(connection)
         for connection, body in self._bodies.items():
             if now - body.since < self._limits.body_s:
                 continue
-            if body.came < BODY_BYTES and not connection.is_held_up():
+            if body.ends is None and body.came < BODY_BYTES and not connection.is_held_up():
                 slow.append(connection)
-            body.since, body.came = now, 0
+            body.since, body.came, body.pieces = now, 0, 0
         for connection in slow:
             self.ended += 1
             self.left(connection)

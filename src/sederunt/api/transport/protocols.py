@@ -24,6 +24,7 @@ LINE_BYTES = 256 * 1024  # what the system may hold for one listener: some secon
 GOODBYE_S = 5.0  # a listener may take so long to read what is on the line before its connection is cut
 HEAD_BYTES = 64 * 1024  # uvicorn with this parser has no limit: anybody could fill the memory
 KEEP_ALIVE_S = 75  # longer than clients and proxies keep a connection, or they send a request on one that just ended
+REQUEST_SLICE_BYTES = 16 * 1024  # of a request, read at once: who is cut off for what came is heard no further
 SLICE_BYTES = 1024  # of what came, read at once: a piece of a message may have six bytes
 FIRST_REQUEST_S = 2.0  # a connection that has just come may take so long to bring its request to an api that ends
 PIECES = BUDGETS["pieces"]
@@ -87,6 +88,7 @@ class HttpProtocol(HttpToolsProtocol):
     _brought_something = False
     _idle_bytes = 0  # since something of a request was whole: its head, a piece of its body, itself
     _ends = False
+    _is_socket = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
@@ -98,6 +100,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
+        self._is_socket = True
         self.known.left(self)  # a listener's account has a limit of its own
         super().handle_websocket_upgrade()
 
@@ -118,7 +121,9 @@ class HttpProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._brought_something = False
-        super().data_received(data)
+        for at in range(0, len(data), REQUEST_SLICE_BYTES):
+            if not (self.transport.is_closing() or self._is_socket):
+                super().data_received(data[at : at + REQUEST_SLICE_BYTES])
         self._idle_bytes = 0 if self._brought_something else self._idle_bytes + len(data)
         if self._idle_bytes > HEAD_BYTES and not self.transport.is_closing():
             self._refuse("431 Request Header Fields Too Large", f"The headers are larger than {HEAD_BYTES:,} bytes.")
@@ -145,7 +150,8 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        self.known.is_answered(self)
+        if self.cycle.response_complete:  # else another request of the connection came meanwhile, and is next
+            self.known.is_answered(self)
         super().on_response_complete()
 
     def shutdown(self) -> None:
