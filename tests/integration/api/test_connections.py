@@ -132,3 +132,26 @@ async def test_a_body_in_crumbs_ends_with_its_connection() -> None:
             asked = await open_and_say(stack, port, head + b"1\r\nx\r\n" * 20_000)
             assert await asyncio.wait_for(asked.read(), 10) == b""
         assert (await whole_answer(port)).endswith(b"yes")
+
+
+async def test_requests_behind_one_another_are_so_many() -> None:
+    """Without a key and without reading: four connections kept every other caller waiting for seconds."""
+    seen = 0
+
+    async def counting(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal seen
+        seen += scope.get("path") == "/many"
+        await application(scope, receive, send)
+
+    many = b"GET /many HTTP/1.1\r\nHost: a\r\n\r\n"
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(on_a_socket(counting, **protocols(ConnectionLimits(most=100))))
+        few = await open_and_say(stack, port, many * 30)
+        await asyncio.wait_for(few.readuntil(b"yes"), 10)
+        for _ in range(29):
+            await asyncio.wait_for(few.readuntil(b"yes"), 10)
+        with suppress(ConnectionError):
+            asked = await open_and_say(stack, port, many * 20_000)
+            await asyncio.wait_for(asked.read(), 10)
+        assert (await whole_answer(port)).endswith(b"yes")
+        assert 30 <= seen < 200

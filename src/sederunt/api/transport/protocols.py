@@ -25,6 +25,7 @@ GOODBYE_S = 5.0  # a listener may take so long to read what is on the line befor
 HEAD_BYTES = 64 * 1024  # uvicorn with this parser has no limit: anybody could fill the memory
 KEEP_ALIVE_S = 75  # longer than clients and proxies keep a connection, or they send a request on one that just ended
 REQUEST_SLICE_BYTES = 16 * 1024  # of a request, read at once: who is cut off for what came is heard no further
+MOST_WAITING = 32  # requests of one connection behind the one that is answered: uvicorn reads on with each answer
 SLICE_BYTES = 1024  # of what came, read at once: a piece of a message may have six bytes
 FIRST_REQUEST_S = 2.0  # a connection that has just come may take so long to bring its request to an api that ends
 PIECES = BUDGETS["pieces"]
@@ -139,6 +140,9 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         if self._ends and self.cycle is not None:
             self.cycle.keep_alive = False
+        if len(self.pipeline) > MOST_WAITING:
+            self.transport.abort()
+            raise ConnectionAbortedError  # ends the parser: the rest of what came would cost as much again
 
     def on_body(self, body: bytes) -> None:
         self._brought_something = True
@@ -169,7 +173,8 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse("400 Bad Request", msg)
+        if not self.transport.is_closing():
+            self._refuse("400 Bad Request", msg)
 
     def _refuse(self, status: str, message: str) -> None:
         body = json.dumps({"message": message}).encode()
