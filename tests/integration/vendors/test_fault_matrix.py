@@ -43,6 +43,7 @@ PATIENCE = Manners(
     reply_s=5.0,
     longest_retry_after_s=60,
     poll_for_s=3.0,
+    missing_for_s=0.3,
 )
 
 
@@ -93,6 +94,7 @@ ROWS = (
     Row(name="submit: half of the JSON", fault={"kind": "bad_json", "on": "submit"}, other=TWICE),
     Row(name="submit: slow", fault={"kind": "slow", "on": "submit", "seconds": 1}),
     Row(name="poll: 401", fault=status(401, "poll", **ALWAYS), ends="auth", jobs_only=True),
+    Row(name="poll: 404 once", fault=status(404, "poll", times=1), jobs_only=True),
     Row(name="poll: 404", fault=status(404, "poll", **ALWAYS), ends="transient", jobs_only=True),
     Row(name="poll: 503 twice", fault=status(503, "poll", times=2), jobs_only=True),
     Row(name="poll: 502 in HTML", fault={"kind": "html", "on": "poll"}, jobs_only=True),

@@ -20,7 +20,9 @@ from sederunt.transcription.models import find
 from sederunt.transcription.provider import Result, Task
 
 JFK = SHIPPED / "jfk.wav"
-HASTY = Manners(tries=3, first_pause_s=0.01, reply_s=5.0, longest_retry_after_s=1.0, first_poll_s=0.05)
+HASTY = Manners(
+    tries=3, first_pause_s=0.01, reply_s=5.0, longest_retry_after_s=1.0, first_poll_s=0.05, missing_for_s=0.3
+)
 PLUGS = {
     "assemblyai": assemblyai.PROVIDER,
     "elevenlabs": elevenlabs.PROVIDER,
@@ -35,7 +37,7 @@ MODELS = {name: name for name in PLUGS} | {
     "elevenlabs": "elevenlabs-v2",
     "revai": "rev-ai",
 }
-DELETED_AT_ONCE = frozenset({"salad", "soniox"})
+DELETED_AT_ONCE = frozenset({"soniox"})
 _F = ProviderFault
 
 

@@ -32,10 +32,11 @@ async def batch(job: VendorJob) -> Result:
     if not job_id:
         raise job.failed("it took the job and named no id")
     job.leaves(job_id)
-    told = await job.poll(requests.transcript(job_id), state)
+    sent = requests.transcript(job_id)
+    told = await job.poll(sent, state)
     if status_word(record(told).get("status")) == "error":
         return Result(utterances=(), detected_lang=None)  # nobody speaks in it
-    return parse(told, job.ask.duration_s)
+    return await job.fetch(sent, lambda told: parse(told, job.ask.duration_s), told=told)
 
 
 def state(told: Any) -> Progress | Explained:

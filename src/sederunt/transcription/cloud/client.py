@@ -53,6 +53,7 @@ class Manners:
     first_poll_s: float = 1.0
     longest_poll_s: float = 30.0
     poll_for_s: float = 1800.0  # or twice the sound's length, if that is more
+    missing_for_s: float = 120.0  # what a vendor should have, and does not show, is asked for so long
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 

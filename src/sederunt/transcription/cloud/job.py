@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sederunt import log
 from sederunt.errors import ProviderError, ProviderFault
-from sederunt.transcription.cloud.calls import Reply, VendorCall
+from sederunt.transcription.cloud.calls import VendorCall
 from sederunt.transcription.cloud.client import GONE, Client, Unanswered
-from sederunt.transcription.cloud.faults import Explained
+from sederunt.transcription.cloud.faults import Explained, explain
+from sederunt.transcription.cloud.reading import Unreadable
 from sederunt.transcription.cloud.vendor import Ask
 
 MOST_PAGES = 20  # of a listing are looked through for ours; newest first
+NOT_FOUND = 404
 NO_LISTING = frozenset({400, 404, 405, 422, 501})
-NOT_YET = frozenset({409, 423})  # what a job that is done has come to: the wrong moment, or a lock
+# What a job that is done has come to: not there yet, the wrong moment, a lock.
+NOT_SHOWN = frozenset({404, 409, 423})
 
 logger = log.get(component="transcription")
+
+T = TypeVar("T")
 
 
 class Progress(StrEnum):
@@ -77,12 +83,12 @@ class Notes:
 
     def forget(self) -> None:
         """Forget a job that came to nothing: the next try submits another. Copies remain to be deleted."""
-        self.lost = []
+        self.lost, self.begun = [], []
         self.forget_job()
 
     def forget_job(self) -> None:
-        """Forget a job and not what was lost of it: it may have been billed."""
-        self.begun, self.replies = [], {}
+        """Forget what a job answered, and not that it was submitted: it may have been billed, and may be found."""
+        self.replies = {}
         self.save()
 
     def save(self) -> None:
@@ -118,45 +124,58 @@ class VendorJob:
             self._lose("hear", "the worker was stopped meanwhile")
         return await self._sent("hear", call, None, act, is_billed=True)
 
-    async def fetch(self, call: VendorCall, act: str = "hand out the transcript") -> Any:
-        """Return the JSON that a job has come to, asked for again where that may help, also where the vendor says that
-        it is done and has it not yet. Raises ProviderError.
-        """
-        try:
-            return (await self._client.retried(lambda: self._come(call, act))).body
-        except Unanswered as error:
-            refused = error.__cause__
-            raise refused if isinstance(refused, ProviderError) and refused.status in NOT_YET else error from None
+    async def fetch(
+        self, call: VendorCall, read: Callable[[Any], T], *, told: Any = None, act: str = "hand out the transcript"
+    ) -> T:
+        """Return what a job has come to, as `read` reads it: from `told`, where that has it, else asked for.
 
-    async def _come(self, call: VendorCall, act: str) -> Reply:
-        """Try once. Raises Unanswered for an answer that has nothing in it, and for one that is to come."""
-        try:
-            reply = await self._client.once(call, act)
-        except ProviderError as error:
-            if error.status not in NOT_YET:
-                raise
-            raise Unanswered(error, may_count=False) from error
-        if reply.body is None:
-            fault = self._client.speaker.error(ProviderFault.TRANSIENT, act, "its answer is empty")
-            raise Unanswered(fault, may_count=False)
-        return reply
+        A vendor that is done and does not show it yet (404, the wrong moment, an answer without a place for it) is
+        asked again for a while: it is paid. Raises ProviderError, which says what the vendor answered.
+        """
+        waited_s, pause_s = 0.0, self._client.manners.first_poll_s
+        while True:
+            try:
+                told = await self._client.fetch(call, act) if told is None else told
+                return read(told)
+            except Unreadable as fault:
+                error = self._unread(fault, told, act)
+            except ProviderError as refusal:
+                if refusal.status not in NOT_SHOWN:
+                    raise
+                error = refusal
+            if waited_s > self._client.manners.missing_for_s:
+                raise error
+            logger.info("vendor asked again", action="transcript_awaited", after_s=pause_s, why=str(error))
+            await self._client.manners.pause(pause_s)
+            told, waited_s = None, waited_s + pause_s
+            pause_s = min(self._client.manners.longest_poll_s, pause_s * 1.5)
+
+    def _unread(self, fault: Unreadable, told: Any, act: str) -> ProviderError:
+        """Return the error for an answer without a transcript, with the words of the vendor that are no transcript."""
+        if told is None:
+            return self._client.speaker.error(ProviderFault.TRANSIENT, act, "its answer is empty")
+        said = explain(200, told).message if told else json.dumps(told)
+        why = f"{fault}: {said}" if said else str(fault)
+        return self._client.speaker.error(ProviderFault.PROVIDER_FAILED, act, why)
 
     async def poll(self, call: VendorCall, state: Callable[[Any], Progress | Explained]) -> Any:
         """Return the JSON of this request when the job is done; asked for ever more seldom, up to a share of its
         length.
 
+        A job that is not known is asked for again, for a while: what was taken is not shown at once everywhere.
         Raises ProviderError: what `state` explained, or retryable where the job takes too long (it is polled again
-        later) or is not known any more (it is submitted again, as often as a lost answer may be).
+        later) or is gone (it is looked up, or submitted again as often as a lost answer may be).
         """
-        manners, waited_s = self._client.manners, 0.0
+        manners, waited_s, missing_s = self._client.manners, 0.0, 0.0
         pause_s = manners.first_poll_s
         longest_s = min(manners.longest_poll_s, max(3.0, self.ask.duration_s / 60))
         patience_s = max(manners.poll_for_s, 2 * self.ask.duration_s)
         while waited_s <= patience_s:
             await manners.pause(pause_s)
-            waited_s += pause_s
+            waited_s, missing_s = waited_s + pause_s, missing_s + pause_s
             pause_s = min(longest_s, pause_s * 1.5)
-            told = await self._asked(call)
+            told = await self._asked(call, is_final=missing_s > manners.missing_for_s)
+            missing_s = missing_s if told is None else 0.0
             verdict = state(told)
             if verdict is Progress.DONE:
                 return told
@@ -188,12 +207,15 @@ class VendorJob:
         self._notes.forget()
         return self._client.speaker.error(kind, "transcribe", message)
 
-    async def _asked(self, call: VendorCall) -> Any:
+    async def _asked(self, call: VendorCall, *, is_final: bool) -> Any:
+        """Return how far a job is; None where the vendor does not know it and that is not yet final."""
         try:
             return await self._client.fetch(call, "tell how far it is")
         except ProviderError as error:
             if error.status not in GONE:
                 raise
+            if error.status == NOT_FOUND and not is_final:
+                return None
             self._notes.forget_job()
             self._lose("job", "the job is gone")
             raise self._client.speaker.error(ProviderFault.TRANSIENT, "transcribe", "the job is gone") from error

@@ -32,7 +32,8 @@ async def batch(job: VendorJob) -> Result:
     if not job_id:
         raise job.failed("it took the job and named no id")
     job.leaves(job_id)
-    return parse(await job.poll(requests.job(job_id), state), job.ask.duration_s)
+    sent = requests.job(job_id)
+    return await job.fetch(sent, lambda told: parse(told, job.ask.duration_s), told=await job.poll(sent, state))
 
 
 async def start(client: Client, ask: Ask) -> str:

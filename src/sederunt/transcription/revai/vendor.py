@@ -8,7 +8,7 @@ from typing import Any
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.faults import Explained, explain
 from sederunt.transcription.cloud.job import Find, Progress, VendorJob
-from sederunt.transcription.cloud.reading import record, records, status_word, text
+from sederunt.transcription.cloud.reading import place, record, records, status_word, text
 from sederunt.transcription.cloud.vendor import Vendor
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import Result
@@ -38,8 +38,8 @@ async def batch(job: VendorJob) -> Result:
         raise job.failed("it took the job and named no id")
     job.leaves(f"{requests.JOBS}/{job_id}")
     await job.poll(requests.job(requests.JOBS, job_id), state)
-    transcript = await job.fetch(requests.transcript(job_id))
-    return parse(transcript, lang=found or primary_tag(job.ask.lang))
+    lang = found or primary_tag(job.ask.lang)
+    return await job.fetch(requests.transcript(job_id), lambda told: parse(told, lang=lang))
 
 
 async def _language(job: VendorJob) -> str | None:
@@ -53,9 +53,14 @@ async def _language(job: VendorJob) -> str | None:
     copy = f"{requests.LANGUAGE_JOBS}/{job_id}"
     job.leaves(copy)
     await job.poll(requests.job(requests.LANGUAGE_JOBS, job_id), state)
-    found = top_language(await job.fetch(requests.language(job_id), act="say the language"))
+    found = await job.fetch(requests.language(job_id), _language_told, act="say the language")
     await job.erase(copy)
     return found
+
+
+def _language_told(body: Any) -> str | None:
+    place(record(body), "top_language")
+    return top_language(body)
 
 
 def state(told: Any) -> Progress | Explained:

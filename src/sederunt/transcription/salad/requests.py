@@ -89,7 +89,9 @@ def answer(url: str) -> VendorCall:
 
 
 def delete(access: Access, name: str) -> tuple[VendorCall, ...]:
-    """Delete a file of ours from storage."""
+    """Delete a file of ours from storage, or a job, which is named by its path; one that runs ends."""
+    if name.startswith("/"):
+        return (VendorCall(method="DELETE", path=name),)
     return (VendorCall(method="DELETE", path=_file(access, name), root=STORAGE),)
 
 

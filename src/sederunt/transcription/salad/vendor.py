@@ -19,7 +19,9 @@ ENDED = frozenset({"failed", "cancelled"})
 
 
 async def batch(job: VendorJob) -> Result:
-    """Upload, submit, wait, and fetch where the transcript lies elsewhere; the upload is deleted at once."""
+    """Upload, submit, wait, and fetch where the transcript lies elsewhere; the upload is deleted at once, the job with
+    the recording: it holds the transcript.
+    """
     stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
     copy = requests.file_name(job.ask)
     job.leaves(copy)
@@ -35,11 +37,13 @@ async def batch(job: VendorJob) -> Result:
     job_id = text(created.get("id"))
     if not job_id:
         raise job.failed("it took the job and named no id")
-    output = record(await job.poll(requests.job(job.ask, job_id), state)).get("output")
-    if elsewhere := is_elsewhere(output):
-        output = await job.fetch(requests.answer(elsewhere))
+    sent = requests.job(job.ask, job_id)
+    job.leaves(sent.path)
+    result = await job.fetch(sent, lambda told: _held(told, job.ask.duration_s), told=await job.poll(sent, state))
+    if isinstance(result, str):
+        result = await job.fetch(requests.answer(result), lambda output: parse(output, job.ask.duration_s))
     await job.erase(copy)
-    return parse(output, job.ask.duration_s)
+    return result
 
 
 def state(told: Any) -> Progress | Explained:
@@ -52,6 +56,12 @@ def state(told: Any) -> Progress | Explained:
     if status in ENDED:
         return Explained(message=text(output.get("error")) or f"the job has {status}")
     return Progress.RUNNING
+
+
+def _held(told: Any, duration_s: float) -> Result | str:
+    """Return the transcript of a job that is done, or the address where it lies."""
+    output = record(told).get("output")
+    return is_elsewhere(output) or parse(output, duration_s)
 
 
 def _ours(listing: Any, reference: str) -> Mapping[str, Any] | None:

@@ -39,7 +39,7 @@ async def batch(job: VendorJob) -> Result:
     transcription = f"{requests.TRANSCRIPTIONS}/{job_id}"
     job.leaves(transcription)
     await job.poll(requests.transcription(job_id), state)
-    result = parse(await job.fetch(requests.transcript(job_id)), job.ask.duration_s)
+    result = await job.fetch(requests.transcript(job_id), lambda told: parse(told, job.ask.duration_s))
     await job.erase(transcription)
     await job.erase(file)
     return result

@@ -29,7 +29,7 @@ async def batch(job: VendorJob) -> Result:
         raise job.failed("it took the job and named no id")
     job.leaves(job_id)
     await job.poll(requests.job(job_id), state)
-    return parse(await job.fetch(requests.transcript(job_id)))
+    return await job.fetch(requests.transcript(job_id), parse)
 
 
 def state(told: Any) -> Progress | Explained:

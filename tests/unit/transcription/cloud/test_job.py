@@ -14,6 +14,7 @@ from sederunt.transcription.cloud.job import Notes, VendorJob
 from sederunt.transcription.cloud.vendor import asked
 from sederunt.transcription.models import find
 from sederunt.transcription.revai import requests
+from sederunt.transcription.revai.parse import parse
 from sederunt.transcription.revai.vendor import VENDOR
 
 WORDS: dict[str, list[Any]] = {"monologues": []}
@@ -21,6 +22,11 @@ WORDS: dict[str, list[Any]] = {"monologues": []}
 
 async def _no_pause(_seconds: float) -> None:
     """Wait for nothing."""
+
+
+def _read(body: Any) -> Any:
+    parse(body)
+    return body
 
 
 async def fetched(*answers: httpx2.Response) -> tuple[Any, int]:
@@ -33,26 +39,40 @@ async def fetched(*answers: httpx2.Response) -> tuple[Any, int]:
         await client._http.aclose()
         client._http = httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _request: left.pop(0)))
         job = VendorJob(ask, Path("unused"), client, Notes({}, lambda _notes: None))
-        return await job.fetch(requests.transcript("1")), len(answers) - len(left)
+        return await job.fetch(requests.transcript("1"), _read), len(answers) - len(left)
 
 
 @pytest.mark.parametrize(
     "first",
-    [httpx2.Response(409, json={"title": "not ready"}), httpx2.Response(423), httpx2.Response(200, content=b"")],
+    [
+        httpx2.Response(409, json={"title": "not ready"}),
+        httpx2.Response(423),
+        httpx2.Response(404, json={"title": "no such transcript"}),
+        httpx2.Response(200, content=b""),
+        httpx2.Response(200, json={}),
+        httpx2.Response(200, json=[]),
+        httpx2.Response(200, json={"error": "try later"}),
+    ],
 )
 async def test_what_is_not_there_yet_is_asked_for_again(first: httpx2.Response) -> None:
-    assert await fetched(first, first, httpx2.Response(200, json=WORDS)) == (WORDS, 3)
+    assert await fetched(*[first] * 6, httpx2.Response(200, json=WORDS)) == (WORDS, 7)
 
 
 async def test_what_never_comes_is_told_as_the_vendor_told_it() -> None:
     with pytest.raises(ProviderError, match="409") as told:
-        await fetched(*[httpx2.Response(409, json={"detail": "not ready"})] * 5)
+        await fetched(*[httpx2.Response(409, json={"detail": "not ready"})] * 50)
     assert not told.value.retryable
     with pytest.raises(ProviderError, match="empty") as told:
-        await fetched(*[httpx2.Response(200, content=b"")] * 5)
+        await fetched(*[httpx2.Response(200, content=b"")] * 50)
     assert told.value.retryable
+    with pytest.raises(ProviderError, match=r"Rev\S* failed to hand out .*no monologues: \[\]"):
+        await fetched(*[httpx2.Response(200, json=[])] * 50)
+    with pytest.raises(ProviderError, match="no monologues: try later"):
+        await fetched(*[httpx2.Response(200, json={"error": "try later"})] * 50)
+    with pytest.raises(ProviderError, match="404"):
+        await fetched(*[httpx2.Response(404)] * 50)
 
 
 async def test_what_is_gone_is_not_asked_for_again() -> None:
-    with pytest.raises(ProviderError, match="404"):
-        await fetched(httpx2.Response(404))
+    with pytest.raises(ProviderError, match="410"):
+        await fetched(httpx2.Response(410))

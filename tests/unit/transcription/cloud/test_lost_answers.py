@@ -177,7 +177,7 @@ async def test_a_job_that_the_vendor_does_not_know_any_more_is_paid_as_often_as_
         await job.once("job", SUBMIT)
         return await job.poll(LIST, lambda _told: Progress.DONE)
 
-    wire = Wire(*[httpx2.Response(200, json={"id": "1"}), httpx2.Response(404)] * 9, lost_answer=lost_answer)
+    wire = Wire(*[httpx2.Response(200, json={"id": "1"}), httpx2.Response(410)] * 9, lost_answer=lost_answer)
     kinds = []
     while ProviderFault.IN_DOUBT not in kinds:
         with pytest.raises(ProviderError) as told:
@@ -185,3 +185,24 @@ async def test_a_job_that_the_vendor_does_not_know_any_more_is_paid_as_often_as_
         kinds.append(told.value.kind)
     assert wire.asked.count("POST") == paid
     assert kinds == [ProviderFault.TRANSIENT] * (paid - 1) + [ProviderFault.IN_DOUBT]
+
+
+async def _polled(job: VendorJob) -> Any:
+    find = Find(call=OLDER, pick=lambda page: next(iter(page["jobs"]), None))
+    await job.once("submit", SUBMIT, find=find)
+    return await job.poll(LIST, lambda told: Progress.DONE if told else Progress.RUNNING)
+
+
+async def test_a_job_that_is_not_shown_at_once_is_asked_for_again() -> None:
+    wire = Wire(good({"id": "1"}), *[httpx2.Response(404)] * 20, good({"id": "1"}))
+    assert await wire.run(_polled) == {"id": "1"}
+    assert wire.asked.count("POST") == 1
+
+
+async def test_a_job_that_stays_unknown_is_looked_up_before_it_is_sent_again() -> None:
+    wire = Wire(good({"id": "1"}), *[httpx2.Response(404)] * 99)
+    with pytest.raises(ProviderError, match="the job is gone"):
+        await wire.run(_polled)
+    wire.left = [good({"jobs": [{"id": "1"}]}), good({"id": "1"})]
+    assert await wire.run(_polled) == {"id": "1"}
+    assert wire.asked.count("POST") == 1

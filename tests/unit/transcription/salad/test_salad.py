@@ -64,3 +64,13 @@ def test_a_success_may_be_a_failure() -> None:
     hidden = state({"status": "succeeded", "output": {"error": "too long"}})
     assert hidden == Explained(message="too long", kind=ProviderFault.MEDIA)
     assert isinstance(state({"status": "cancelled"}), Explained)
+
+
+def test_a_job_holds_the_transcript_and_is_deleted_beside_the_file() -> None:
+    wish = ask()
+    job, file = requests.job(wish, "7"), requests.file_name(wish)
+    calls = [*requests.delete(wish.access, job.path), *requests.delete(wish.access, file)]
+    assert [(call.method, call.path, call.root) for call in calls] == [
+        ("DELETE", job.path, None),
+        ("DELETE", requests.upload(wish).path, requests.STORAGE),
+    ]
