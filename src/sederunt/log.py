@@ -5,8 +5,10 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Literal
+from functools import cache
+from typing import Any, Literal, TextIO, cast
 
+from sederunt.log_output import LogOutput
 from sederunt.terminal import plain, plain_lines
 
 
@@ -85,9 +87,20 @@ def configure(style: Literal["json", "lines"] = "json", level: str = "info") -> 
             *renderers,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # It writes and flushes, no more.
+        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, output())),
         cache_logger_on_first_use=True,
     )
+
+
+@cache
+def _output_to(stream: TextIO) -> LogOutput:
+    return LogOutput(stream)
+
+
+def output() -> LogOutput:
+    """Return where this process writes its log: one for all, since it counts what is lost."""
+    return _output_to(sys.stderr)
 
 
 def get(**context: object) -> structlog.stdlib.BoundLogger:

@@ -76,7 +76,7 @@ class Supervisor:
     ) -> None:
         self._run, self._json_lines = run, json_lines
         self._running = dict(running)
-        self._log = write_log or sys.stderr
+        self._log = write_log or log.output()
         self._children: dict[str, Child] = {}  # by role, who plays it
         self._beside: set[Child] = set()  # successors that are not ready yet, and predecessors that have not ended
         self._one_at_a_time = asyncio.Lock()  # spawning, and telling strays from children

@@ -221,6 +221,37 @@ def test_a_child_whose_lines_nobody_can_keep_does_not_block_in_its_writing(tmp_p
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("reader", ["idle", "gone"])
+def test_a_log_that_nobody_reads_costs_lines_and_neither_a_role_nor_its_supervisor(tmp_path: Path, reader: str) -> None:
+    done = supervise(
+        f"""
+    import os
+    read_end, write_end = os.pipe()
+    said = os.dup(2)
+    os.dup2(write_end, 2)
+    os.close(write_end)
+    if {reader!r} == "gone":
+        os.close(read_end)
+    chatty = (sys.executable, "-c", "import sys; sys.stderr.write(('x' * 1000 + chr(10)) * 400); " + READY)
+    child = supervisor.start(Role(name="chatty", command=chatty))
+    async with asyncio.timeout(60):
+        await child.ready.wait()
+    log.get().warning("of the supervisor itself")
+    await supervisor.stop(["chatty"], 1)
+    if {reader!r} == "idle":
+        os.read(read_end, 1 << 20)
+        log.get().warning("read again")
+        os.write(said, os.read(read_end, 1 << 20))
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    if reader == "idle":
+        lost, again = (json.loads(line) for line in done.stderr.splitlines() if line.startswith("{"))
+        assert (lost["action"], again["event"]) == ("log_lines_lost", "read again")
+        assert lost["lines"] > 300
+
+
 def supervise(steps: str, run: Path) -> subprocess.CompletedProcess[str]:
     """Take these steps with a supervisor, in a process of its own."""
     code = f"""

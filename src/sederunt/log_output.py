@@ -1,0 +1,82 @@
+"""Where a process writes its log: a stream that costs lines when nobody takes them, and never the process."""
+
+import json
+import os
+import select
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TextIO
+
+PATIENCE_S = 0.5  # for a reader that is late; one that is gone costs this once …
+RENEWED_AFTER_S = 60.0  # … in so long
+_SURE = 4096  # bytes: what a pipe that can be written to takes without blocking (PIPE_BUF)
+
+
+class LogOutput:
+    """A stream for log lines that waits for no reader for long.
+
+    A pipe that nobody reads blocks whoever writes into it, for ever; one whose reader is gone, and a full disk, are
+    errors. Each of them loses lines here, and the first line that is taken again says how many.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lost = 0
+        self._torn = False  # the last line that was begun has no end
+        self._patient_from = 0.0
+
+    def write(self, text: str) -> int:
+        """Write a line with its end, or lose it."""
+        try:
+            file = self._stream.fileno()
+        except (OSError, ValueError):  # no file of the system: a test's, or closed
+            with suppress(OSError, ValueError):
+                self._stream.write(text)
+            return len(text)
+        told = lost_line(self._lost) if self._lost else ""
+        line = ("\n" if self._torn else "") + told + text
+        if self._taken(file, line.encode(errors="replace")):
+            self._lost = 0
+        else:
+            self._lost += 1
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand on what the stream itself keeps: nothing of a file."""
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def _taken(self, file: int, data: bytes) -> bool:
+        """Return whether all of it was written."""
+        try:
+            while data:
+                if not self._has_room(file):
+                    return False
+                data = data[os.write(file, data[:_SURE]) :]
+                self._torn = True
+        except OSError:
+            return False
+        self._torn = False
+        return True
+
+    def _has_room(self, file: int) -> bool:
+        poll = select.poll()
+        poll.register(file, select.POLLOUT)
+        if poll.poll(0):
+            return True
+        now = time.monotonic()
+        if now < self._patient_from:
+            return False
+        if poll.poll(PATIENCE_S * 1000):
+            return True
+        self._patient_from = now + RENEWED_AFTER_S
+        return False
+
+
+def lost_line(count: int) -> str:
+    """Return the line that says how many were lost."""
+    told = {"event": "log lines were lost: nobody took them", "level": "warning", "action": "log_lines_lost"}
+    return (
+        json.dumps({**told, "lines": count, "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z")}) + "\n"
+    )
