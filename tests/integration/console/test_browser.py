@@ -81,7 +81,9 @@ async def test_every_page_can_be_used_by_everybody(
 async def test_a_bot_is_sent_by_keyboard_and_judged_while_one_types(room: ApiRoom, reader: Reader) -> None:
     page = reader.page
     await reader.go("/bots/new")
-    await page.keyboard.type("https://example.org/abc")  # the first field has the focus
+    # A browser focuses a field when it first draws the page: keys before that go nowhere.
+    await expect(page.locator("#f-meeting_url")).to_be_focused()
+    await page.keyboard.type("https://example.org/abc")
     await expect(page.locator("#w-meeting_url")).not_to_be_empty()
     await page.keyboard.press("Control+A")
     await page.keyboard.type("https://zoom.us/j/12345678901?pwd=x")
@@ -150,6 +152,7 @@ async def test_lists_answer_as_one_types(reader: Reader, furnished: Furnished) -
     await page.get_by_label("Name or meeting link").fill("nobody")
     await expect(page.locator("#list")).to_contain_text("Nothing fits")
     await reader.go("/search")
+    await expect(page.get_by_role("searchbox")).to_be_focused()
     await page.keyboard.type("number 39")
     results = page.locator("#results tbody tr")
     await expect(results.first).to_contain_text("Sentence number 39")
