@@ -14,6 +14,7 @@ ANSWERS = {
     "slow": "answers piece by piece, over `seconds`",
     "half_body": "announces the whole answer, sends half of it and drops the connection",
     "bad_json": "answers with half of the JSON as if it were the whole",
+    "other_answer": "does what was asked for, and answers with the JSON of `value` instead",
     "drop": "drops the connection before it did anything",
     "lost": "does what was asked for, and drops the connection instead of answering",
     "refused": "drops every connection for `seconds` from now on, whatever `times` says",

@@ -208,8 +208,10 @@ def _response(reply: Reply) -> Response:
 
 
 def _spoiled(request: HttpRequest, response: Response, fault: Fault | None) -> Response:
-    if fault is None or fault.kind not in ("slow", "half_body", "bad_json"):
+    if fault is None or fault.kind not in ("slow", "half_body", "bad_json", "other_answer"):
         return response
+    if fault.kind == "other_answer":
+        return _response(Reply(status=response.status_code, body=fault.value))
     whole = bytes(response.body)
     if fault.kind == "bad_json":
         headers = {"content-type": response.headers["content-type"]}

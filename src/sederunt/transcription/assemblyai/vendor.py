@@ -22,15 +22,9 @@ SESSION_S = 3 * 3600.0
 
 async def batch(job: VendorJob) -> Result:
     """Upload, submit, wait. A job has no field of ours; it is found again by the address of its upload."""
-    stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
-    url = text(stored.get("upload_url"))
-    if not url:
-        raise job.failed("it took the file and named no address")
+    url = await job.once("upload", requests.upload(job.ask), "upload_url", act="take the file")
     find = Find(call=requests.transcripts(), pick=lambda listing: _ours(listing, url), older=requests.older_transcripts)
-    created = record(await job.once("submit", requests.transcribe(job.ask, url), find=find))
-    job_id = text(created.get("id"))
-    if not job_id:
-        raise job.failed("it took the job and named no id")
+    job_id = await job.once("submit", requests.transcribe(job.ask, url), find=find)
     job.leaves(job_id)
     sent = requests.transcript(job_id)
     told = await job.poll(sent, state)

@@ -61,7 +61,9 @@ class Unanswered(ProviderError):
     """A try that may be repeated. `may_count`: the vendor may have taken it all the same."""
 
     def __init__(self, error: ProviderError, *, may_count: bool, retry_after_s: float | None = None) -> None:
-        super().__init__(str(error), retryable=True, kind=error.kind, status=error.status, retry_after_s=retry_after_s)
+        super().__init__(
+            str(error), retryable=error.retryable, kind=error.kind, status=error.status, retry_after_s=retry_after_s
+        )
         self.may_count = may_count
 
     @property

@@ -13,8 +13,8 @@ from sederunt import log
 from sederunt.errors import ProviderError, ProviderFault
 from sederunt.transcription.cloud.calls import VendorCall
 from sederunt.transcription.cloud.client import GONE, Client, Unanswered
-from sederunt.transcription.cloud.faults import Explained, explain
-from sederunt.transcription.cloud.reading import Unreadable
+from sederunt.transcription.cloud.faults import Explained
+from sederunt.transcription.cloud.reading import Unreadable, record, text
 from sederunt.transcription.cloud.vendor import Ask
 
 MOST_PAGES = 20  # of a listing are looked through for ours; newest first
@@ -102,27 +102,43 @@ class VendorJob:
         self.ask = ask
         self._sound, self._client, self._notes = sound, client, notes
 
-    async def once(self, step: str, call: VendorCall, *, find: Find | None = None, act: str = "take the job") -> Any:
-        """Return the JSON that a request with consequences answered, now or in an earlier try.
+    async def once(
+        self, step: str, call: VendorCall, name: str = "id", *, find: Find | None = None, act: str = "take the job"
+    ) -> str:
+        """Return what a request with consequences answered under this name, now or in an earlier try.
 
-        That it is sent is noted before it is sent. Where no answer came, though it may have been taken, the job is
-        looked up (`find`) before it is sent again; without `find` it costs nothing. Raises ProviderError.
+        That it is sent is noted before it is sent. Where no answer came, or one without the name, though it may have
+        been taken, the job is looked up (`find`) before it is sent again; without `find` it costs nothing.
+        Raises ProviderError.
         """
-        if step in self._notes.replies:
-            return self._notes.replies[step]
-        found = await self._found(find, step) if step in self._notes.begun and find is not None else None
-        reply = await self._sent(step, call, find, act) if found is None else found
-        self._notes.answered(step, reply)
-        return reply
 
-    async def hear(self, call: VendorCall, act: str = "transcribe") -> Any:
-        """Return the JSON of a request that transcribes while we wait. Its reply is not kept: the transcript is.
+        def named(reply: Any) -> Any:
+            if not text(record(reply).get(name)):
+                raise Unreadable(f"it named no {name}")
+            return reply
 
-        Nothing can be looked up: where the answer is lost, it is sent once more, or not, as the operator chose.
+        reply = self._notes.replies.get(step)
+        if reply is None:
+            if step in self._notes.begun and find is not None:
+                reply = await self._found(find, step)
+            if reply is None:
+                reply = await self._sent(step, call, named, find, act)
+            self._notes.answered(step, reply)
+        found = text(record(reply).get(name))
+        if not found:
+            raise self.failed(f"it named no {name}")
+        return found
+
+    async def hear(self, call: VendorCall, read: Callable[[Any], T], act: str = "transcribe") -> T:
+        """Return what `read` makes of the answer to a request that transcribes while we wait. The answer is not kept:
+        the transcript is.
+
+        Nothing can be looked up: where the answer is lost, or holds no transcript, it is sent once more, or not, as
+        the operator chose.
         """
         if "hear" in self._notes.begun:
             self._lose("hear", "the worker was stopped meanwhile")
-        return await self._sent("hear", call, None, act, is_billed=True)
+        return await self._sent("hear", call, read, None, act, is_billed=True)
 
     async def fetch(
         self, call: VendorCall, read: Callable[[Any], T], *, told: Any = None, act: str = "hand out the transcript"
@@ -154,7 +170,7 @@ class VendorJob:
         """Return the error for an answer without a transcript, with the words of the vendor that are no transcript."""
         if told is None:
             return self._client.speaker.error(ProviderFault.TRANSIENT, act, "its answer is empty")
-        said = explain(200, told).message if told else json.dumps(told)
+        said = self._client.vendor.explain(200, told).message if told else json.dumps(told)
         why = f"{fault}: {said}" if said else str(fault)
         return self._client.speaker.error(ProviderFault.PROVIDER_FAILED, act, why)
 
@@ -220,16 +236,26 @@ class VendorJob:
             self._lose("job", "the job is gone")
             raise self._client.speaker.error(ProviderFault.TRANSIENT, "transcribe", "the job is gone") from error
 
-    async def _sent(self, step: str, call: VendorCall, find: Find | None, act: str, *, is_billed: bool = False) -> Any:
+    async def _sent(
+        self,
+        step: str,
+        call: VendorCall,
+        read: Callable[[Any], T],
+        find: Find | None,
+        act: str,
+        *,
+        is_billed: bool = False,
+    ) -> T:
+        """Return what `read` makes of the answer. One that it cannot read has not come, whatever its status."""
         number = 0
         while True:
             number += 1
             self._notes.begin(step)
             try:
                 reply = await self._client.once(call, act, sound=self._sound, sound_s=self.ask.duration_s)
-                return reply.body
+                return self._read(reply.body, read, act)
             except Unanswered as error:
-                found = await self._after(error, step, find, is_billed=is_billed)
+                found: T | None = await self._after(error, step, find, is_billed=is_billed)
                 if found is not None:
                     return found
                 if number < self._client.manners.tries and await self._client.pause_after(error, number):
@@ -238,6 +264,12 @@ class VendorJob:
             except ProviderError:
                 self._notes.not_begun(step)
                 raise
+
+    def _read(self, told: Any, read: Callable[[Any], T], act: str) -> T:
+        try:
+            return read(told)
+        except Unreadable as fault:
+            raise Unanswered(self._unread(fault, told, act), may_count=True) from fault
 
     async def _after(self, error: Unanswered, step: str, find: Find | None, *, is_billed: bool) -> Any:
         """Return the answer of a submit whose answer did not come; None where it may be sent again."""

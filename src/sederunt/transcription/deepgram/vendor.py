@@ -14,7 +14,7 @@ from sederunt.transcription.provider import Result
 
 async def batch(job: VendorJob) -> Result:
     """Transcribe by one request that answers with the transcript; nothing can be looked up, and nothing stays there."""
-    return parse(await job.hear(requests.listen(job.ask)), job.ask.duration_s)
+    return await job.hear(requests.listen(job.ask), lambda told: parse(told, job.ask.duration_s))
 
 
 VENDOR = Vendor(

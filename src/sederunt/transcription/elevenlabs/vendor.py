@@ -26,10 +26,13 @@ KINDS: Mapping[str, ProviderFault] = {
 
 async def batch(job: VendorJob) -> Result:
     """Transcribe by one request that answers with the transcript, which stays there until it is deleted."""
-    body = await job.hear(requests.transcribe(job.ask))
-    if kept := text(record(body).get("transcription_id")):
-        job.leaves(kept)
-    return parse(body, job.ask.duration_s)
+
+    def read(told: Any) -> Result:
+        if kept := text(record(told).get("transcription_id")):
+            job.leaves(kept)
+        return parse(told, job.ask.duration_s)
+
+    return await job.hear(requests.transcribe(job.ask), read)
 
 
 def refusal(status: int, body: Any) -> Explained:

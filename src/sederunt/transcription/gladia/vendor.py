@@ -22,15 +22,9 @@ ENDS = frozenset(range(4400, 4500))
 
 async def batch(job: VendorJob) -> Result:
     """Upload, submit and wait: the job's own answer holds the transcript. A repeated submit would be billed again."""
-    stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
-    url = text(stored.get("audio_url"))
-    if not url:
-        raise job.failed("it took the file and named no address")
+    url = await job.once("upload", requests.upload(job.ask), "audio_url", act="take the file")
     find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference), older=requests.older_jobs)
-    created = record(await job.once("submit", requests.submit(job.ask, url), find=find))
-    job_id = text(created.get("id"))
-    if not job_id:
-        raise job.failed("it took the job and named no id")
+    job_id = await job.once("submit", requests.submit(job.ask, url), find=find)
     job.leaves(job_id)
     sent = requests.job(job_id)
     return await job.fetch(sent, lambda told: parse(told, job.ask.duration_s), told=await job.poll(sent, state))

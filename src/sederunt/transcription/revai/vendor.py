@@ -32,10 +32,7 @@ async def batch(job: VendorJob) -> Result:
     if job.ask.lang is None:
         found = await _language(job)
     sent = requests.submit(job.ask, job.ask.lang or found)
-    created = record(await job.once("submit", sent, find=_find(job, requests.JOBS)))
-    job_id = text(created.get("id"))
-    if not job_id:
-        raise job.failed("it took the job and named no id")
+    job_id = await job.once("submit", sent, find=_find(job, requests.JOBS))
     job.leaves(f"{requests.JOBS}/{job_id}")
     await job.poll(requests.job(requests.JOBS, job_id), state)
     lang = found or primary_tag(job.ask.lang)
@@ -46,10 +43,7 @@ async def _language(job: VendorJob) -> str | None:
     """Ask for the language by a job of its own: transcription takes all for English that it is not told about."""
     sent = requests.find_language(job.ask)
     find = _find(job, requests.LANGUAGE_JOBS)
-    created = record(await job.once("language", sent, find=find, act="find the language"))
-    job_id = text(created.get("id"))
-    if not job_id:
-        return None
+    job_id = await job.once("language", sent, find=find, act="find the language")
     copy = f"{requests.LANGUAGE_JOBS}/{job_id}"
     job.leaves(copy)
     await job.poll(requests.job(requests.LANGUAGE_JOBS, job_id), state)

@@ -22,21 +22,15 @@ async def batch(job: VendorJob) -> Result:
     """Upload, submit, wait, and fetch where the transcript lies elsewhere; the upload is deleted at once, the job with
     the recording: it holds the transcript.
     """
-    stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
+    url = await job.once("upload", requests.upload(job.ask), "url", act="take the file")
     copy = requests.file_name(job.ask)
     job.leaves(copy)
-    url = text(stored.get("url"))
-    if not url:
-        raise job.failed("it took the file and named no address")
     find = Find(
         call=requests.jobs(job.ask),
         pick=lambda listing: _ours(listing, job.ask.reference),
         older=lambda listing: requests.older_jobs(job.ask, listing),
     )
-    created = record(await job.once("submit", requests.submit(job.ask, url), find=find))
-    job_id = text(created.get("id"))
-    if not job_id:
-        raise job.failed("it took the job and named no id")
+    job_id = await job.once("submit", requests.submit(job.ask, url), find=find)
     sent = requests.job(job.ask, job_id)
     job.leaves(sent.path)
     result = await job.fetch(sent, lambda told: _held(told, job.ask.duration_s), told=await job.poll(sent, state))

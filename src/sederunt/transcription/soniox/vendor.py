@@ -21,10 +21,7 @@ SESSION_S = 300 * 60.0
 
 async def batch(job: VendorJob) -> Result:
     """Upload, submit, wait and fetch. Nothing there expires and an account holds 2,000: both are deleted at once."""
-    stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
-    file_id = text(stored.get("id"))
-    if not file_id:
-        raise job.failed("it took the file and named no id")
+    file_id = await job.once("upload", requests.upload(job.ask), act="take the file")
     file = f"{requests.FILES}/{file_id}"
     job.leaves(file)
     find = Find(
@@ -32,10 +29,7 @@ async def batch(job: VendorJob) -> Result:
         pick=lambda listing: _ours(listing, job.ask.reference),
         older=requests.older_transcriptions,
     )
-    created = record(await job.once("submit", requests.transcribe(job.ask, file_id), find=find))
-    job_id = text(created.get("id"))
-    if not job_id:
-        raise job.failed("it took the job and named no id")
+    job_id = await job.once("submit", requests.transcribe(job.ask, file_id), find=find)
     transcription = f"{requests.TRANSCRIPTIONS}/{job_id}"
     job.leaves(transcription)
     await job.poll(requests.transcription(job_id), state)

@@ -23,10 +23,7 @@ LOCKED = 423
 async def batch(job: VendorJob) -> Result:
     """Submit, wait and fetch. Jobs are kept for seven days, or until they are deleted."""
     find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference), older=requests.older_jobs)
-    created = record(await job.once("submit", requests.submit(job.ask), find=find))
-    job_id = text(created.get("id"))
-    if not job_id:
-        raise job.failed("it took the job and named no id")
+    job_id = await job.once("submit", requests.submit(job.ask), find=find)
     job.leaves(job_id)
     await job.poll(requests.job(job_id), state)
     return await job.fetch(requests.transcript(job_id), parse)

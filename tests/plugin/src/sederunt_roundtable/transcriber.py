@@ -60,7 +60,7 @@ async def batch(job: VendorJob) -> Result:
         sound=Sound(),
         answers_late=True,
     )
-    return parse(await job.hear(call))
+    return await job.hear(call, parse)
 
 
 def parse(answer: Any) -> Result:

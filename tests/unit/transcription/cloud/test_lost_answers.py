@@ -14,6 +14,7 @@ from sederunt.transcription.assemblyai import requests as assemblyai
 from sederunt.transcription.cloud.calls import VendorCall
 from sederunt.transcription.cloud.client import Client, Manners
 from sederunt.transcription.cloud.job import Find, Notes, Progress, VendorJob
+from sederunt.transcription.cloud.reading import place, record
 from sederunt.transcription.cloud.vendor import Ask, asked
 from sederunt.transcription.deepgram import requests as deepgram
 from sederunt.transcription.deepgram.vendor import VENDOR
@@ -71,7 +72,11 @@ def lost() -> Exception:
 
 
 async def _heard(job: VendorJob) -> Any:
-    return await job.hear(deepgram.listen(job.ask))
+    def read(told: Any) -> Any:
+        place(record(told), "results")
+        return told
+
+    return await job.hear(deepgram.listen(job.ask), read)
 
 
 async def _submitted(job: VendorJob) -> Any:
@@ -90,6 +95,32 @@ async def test_a_lost_transcript_is_asked_for_once_more_and_not_again() -> None:
         await wire.run(_heard)
     assert (told.value.kind, told.value.retryable) == (ProviderFault.IN_DOUBT, False)
     assert len(wire.asked) == 3
+
+
+@pytest.mark.parametrize("other", [{}, [], None, {"err_code": "INTERNAL", "err_msg": "out of breath"}])
+async def test_an_answer_without_a_transcript_is_a_lost_one(other: Any) -> None:
+    wire = Wire(good(other), good(HEARD))
+    assert await wire.run(_heard) == HEARD
+    wire = Wire(good(other), good(other), good(HEARD))
+    with pytest.raises(ProviderError) as told:
+        await wire.run(_heard)
+    assert (told.value.kind, len(wire.asked)) == (ProviderFault.IN_DOUBT, 2)
+    assert ("out of breath" in str(told.value)) is bool(other)
+
+
+@pytest.mark.parametrize("other", [{}, [], None, {"error": "out of breath"}])
+async def test_a_job_whose_answer_names_none_is_looked_up(other: Any) -> None:
+    wire = Wire(good(other), good({"jobs": [{"id": "ours"}], "more": False}))
+    assert await wire.run(_submitted) == "ours"
+    nothing = good({"jobs": [], "more": False})
+    assert await Wire(good(other), nothing, good({"id": "new"})).run(_submitted) == "new"
+
+
+async def test_who_never_names_a_job_is_told_in_the_vendors_words() -> None:
+    wire = Wire(*[good({"error": "out of breath"}), good({"jobs": [], "more": False})] * 9)
+    with pytest.raises(ProviderError, match="named no id: out of breath") as told:
+        await wire.run(_submitted)
+    assert (told.value.retryable, wire.asked.count("POST")) == (False, 5)
 
 
 async def test_where_the_operator_says_so_a_lost_transcript_ends_it() -> None:
@@ -115,18 +146,18 @@ async def test_a_worker_that_was_killed_meanwhile_has_lost_the_answer() -> None:
 async def test_a_job_is_found_on_a_later_page() -> None:
     pages = good({"jobs": [{"id": "other"}], "more": True}), good({"jobs": [{"id": "ours"}], "more": False})
     wire = Wire(lost(), *pages)
-    assert await wire.run(_submitted) == {"id": "ours"}
+    assert await wire.run(_submitted) == "ours"
     assert wire.asked == ["POST", "GET", "GET page=2"]
 
 
 async def test_a_listing_without_end_is_left() -> None:
     wire = Wire(lost(), *[good({"jobs": [], "more": True})] * 20, good({"id": "new"}))
-    assert await wire.run(_submitted) == {"id": "new"}
+    assert await wire.run(_submitted) == "new"
 
 
 async def test_where_a_vendor_lists_nothing_a_job_is_sent_once_more() -> None:
     wire = Wire(lost(), httpx2.Response(404), good({"id": "new"}))
-    assert await wire.run(_submitted) == {"id": "new"}
+    assert await wire.run(_submitted) == "new"
     wire = Wire(lost(), httpx2.Response(404), lost(), httpx2.Response(404), good({"id": "new"}))
     with pytest.raises(ProviderError) as told:
         await wire.run(_submitted)
