@@ -13,6 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
 from sederunt import __version__
+from sederunt.model.bot import Service
+from sederunt.platforms.registry import installed
 from sederunt.transcripts.export import clock
 
 HERE = Path(__file__).parent
@@ -63,7 +65,14 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        clock=clock, moment=_moment, words=_words, number=_number, initials=_initials, data=_data, short=_short
+        clock=clock,
+        moment=_moment,
+        words=_words,
+        number=_number,
+        initials=_initials,
+        data=_data,
+        short=_short,
+        service_title=_service_title,
     )
     made.globals.update(asset=asset_address, version=__version__)
     return made
@@ -106,6 +115,12 @@ def _initials(name: str) -> str:
 
 def _short(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _service_title(service: Service) -> str:
+    """A service's title; the name itself for old bots of a platform that is no longer installed."""
+    platform = installed().get(service)
+    return platform.title if platform else service
 
 
 def _data(value: object) -> str:

@@ -1,0 +1,30 @@
+"""What the console's templates are given, and what they make of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import plugin
+from sederunt.console.render import environment
+from sederunt.platforms import registry
+
+
+@pytest.fixture
+def _plugged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.syspath_prepend(plugin.install(tmp_path))
+    registry.installed.cache_clear()
+    yield
+    monkeypatch.undo()
+    registry.installed.cache_clear()
+
+
+@pytest.mark.usefixtures("_plugged")
+def test_the_choice_of_services_shows_the_titles_of_installed_platforms() -> None:
+    template = environment().from_string(
+        "{% import 'parts.html' as parts %}{{ parts.services_choice('service', services) }}"
+    )
+    text = template.render(services=("gmeet", "roundtable", "removed"))
+    assert '<option value="gmeet">Google Meet</option>' in text
+    assert '<option value="roundtable">Roundtable</option>' in text
+    assert '<option value="removed">removed</option>' in text
