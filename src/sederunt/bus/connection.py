@@ -129,7 +129,7 @@ class Bus:
         return self._client.jetstream(timeout=CONFIRM_S)
 
     async def close(self) -> None:
-        """Leave: what was written is flushed, subscriptions end."""
+        """Close the connection after flushing what was written; subscriptions end."""
         self._closing = True
         for task in list(self._tasks):
             task.cancel()

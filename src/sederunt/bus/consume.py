@@ -77,7 +77,7 @@ class JobRequest:
 
     @property
     def settling_s(self) -> float:
-        """Return for how long nobody takes jobs yet after a connect; 0 or less when that is over."""
+        """Return how long after connecting no jobs are taken yet; 0 or less when that is over."""
         return self._settled_at - time.monotonic()
 
     async def ask(self, inbox: str) -> None:
@@ -92,7 +92,7 @@ class JobRequest:
             await self.wait(deadline - time.monotonic())
 
     def end(self) -> None:
-        """Take it that the question is answered, or nobody waits for the answer any more."""
+        """Note that the question is answered, or that its answer is no longer awaited."""
         self._is_open = False
         self._changed.set()
 
@@ -213,7 +213,7 @@ class Consumer:
         return len(late)
 
     async def _offer(self, after_s: float, others: Callable[[], bool]) -> None:
-        """Offer what runs to others, as soon as there are any."""
+        """Offer the running jobs to other consumers as soon as there are any."""
         await asyncio.sleep(max(after_s, 0.0))
         while not others():  # noqa: ASYNC110  # asked, not told: heartbeats come by themselves
             await asyncio.sleep(OTHERS_S)

@@ -1,4 +1,4 @@
-"""The nats-server that `sederunt serve` brings along: found, configured, and told where to keep its things.
+"""The nats-server that `sederunt serve` starts: finds it, and writes its configuration and data directory.
 
 It listens on loopback only, with a random token. Port and token stay the same as long as the data directory is used,
 so that a server that was killed comes back where everybody looks for it.

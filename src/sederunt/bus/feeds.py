@@ -202,7 +202,7 @@ class _Listener:
 
 
 async def _stored_after(bus: Bus, bot_id: str, position: int) -> list[FeedEvent]:
-    """Return the oldest events after this number, some hundreds of them; none when there are none. Raises BusAway.
+    """Return the oldest events after this number, some hundreds at most; possibly none. Raises BusAway.
 
     One request for many messages, which servers know from 2.11 on; an older one answers with a single message.
     """

@@ -36,7 +36,7 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Heartbeat:
-    """What a process told last."""
+    """The last heartbeat of a process."""
 
     role: str
     name: str
@@ -72,8 +72,8 @@ class Heartbeats:
         return [heartbeat for heartbeat in self._known(role) if self.age_s(heartbeat) < SILENT_S]
 
     def silent(self, role: str | None = None) -> list[Heartbeat]:
-        """Return the processes that said no last word and are not heard any more. One whose successor has its name is
-        not among them.
+        """Return the processes that have fallen silent without saying that they end. One whose successor has taken its
+        name is not among them.
         """
         alive = {(heartbeat.role, heartbeat.name) for heartbeat in self.living(role)}
         return [p for p in self._known(role) if self.age_s(p) >= SILENT_S and (p.role, p.name) not in alive]

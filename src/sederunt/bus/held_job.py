@@ -62,15 +62,15 @@ def awake() -> float:
 
 
 class JobOffer:
-    """A job that is offered to whoever is given it next, while its holder works on until that one took its place."""
+    """An offer of a job to its next holder, while the current one works on until its place is taken."""
 
     def __init__(self) -> None:
         self.is_made = False
         self._taker: tuple[str, float] | None = None  # the handle of its delivery, and when it took the offer
 
     def is_for(self, handle: str) -> bool:
-        """Return whether the offer is for whoever asks: for one at a time, and another when that one has come to
-        nothing.
+        """Return whether the offer is for this asker: it is made to one at a time, and to another when that one
+        failed.
         """
         taken = self._taker
         if taken is None or taken[0] == handle or awake() - taken[1] > OFFER_S:
@@ -80,7 +80,7 @@ class JobOffer:
 
 
 class HeldJob:
-    """One job at work: the handler, beside it the one who keeps it ours, then the settling."""
+    """One running job: its handler, the task that keeps the job ours meanwhile, then the settling."""
 
     def __init__(
         self,
@@ -106,8 +106,8 @@ class HeldJob:
         self.task = asyncio.create_task(self._work(handler), name=f"{delivery.kind}:{self._id}")
 
     async def offer(self) -> bool:
-        """Give the job out again while we work on: whoever is given it begins beside us, and takes our place when it is
-        ready. What becomes of the job is that one's business from now on; False where it has ended here.
+        """Give the job out again while we work on: the next holder begins beside us, and takes our place when it is
+        ready. From then on it settles the job. Returns False if the job has ended here.
         """
         if self._settling or self.task.done():
             return False

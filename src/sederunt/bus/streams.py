@@ -81,7 +81,7 @@ def place_subject(bot_id: UUID | str, epoch: int) -> str:
 
 
 def held_subject(kind: str, resource_id: UUID | str) -> str:
-    """Return where whoever works on a job answers for it."""
+    """Return the subject on which a job's holder answers for it."""
     return f"held.{kind}.{resource_id}"
 
 
@@ -91,7 +91,7 @@ def holds_subject(host: str) -> str:
 
 
 def windows_subject(host: str) -> str:
-    """Return where a host is asked for a browser window in which a person signs in."""
+    """Return the subject on which a host is asked for a sign-in window."""
     return f"host.{_token(host)}.windows"
 
 
@@ -124,14 +124,14 @@ def audio_subject(bot_id: UUID | str) -> str:
 
 
 def drafts_subject(bot_id: UUID | str) -> str:
-    """Return where drafts are published: what is being said and may still change. Not kept: the final segment follows
-    among the events.
+    """Return the subject of drafts: what is being said and may still change. They are not stored; the final segment
+    follows among the events.
     """
     return f"feed.{bot_id}.drafts"
 
 
 def next_subject(queue: Queue) -> str:
-    """Return where the server is asked for one job."""
+    """Return the subject on which the server is asked for one job."""
     return f"$JS.API.CONSUMER.MSG.NEXT.{queue.stream}.{queue.kind}"
 
 

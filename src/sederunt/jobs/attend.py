@@ -70,8 +70,8 @@ async def attend(job: Job, context: WorkerContext) -> None:
 async def _journal_of(
     job: Job, bot: Bot, context: WorkerContext, commands: Commands, serving: AsyncExitStack
 ) -> tuple[Journal, Move | None]:
-    """Claim the bot, and answer for it. One whose holder sits in the meeting and gives up its place is not claimed yet:
-    that is the move's to do.
+    """Claim the bot and answer commands for it. A bot whose holder is still in the meeting and offers its place is
+    claimed later, by the move.
     """
     stores: _Stores = {
         "bots": context.bots,
@@ -121,7 +121,7 @@ async def _serve(bus: Bus, journal: Journal, commands: Commands, serving: AsyncE
 
 
 class HolderBefore:
-    """The holder of a bot, as whoever is to sit in its place asks it."""
+    """The current holder of a bot, as seen by the host that takes over from it."""
 
     def __init__(self, bus: Bus, subject: str) -> None:
         self._bus, self._subject = bus, subject
@@ -152,7 +152,7 @@ async def _release(journal: Journal) -> None:
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
-    """Write that every attempt failed by our fault: what was recorded is processed, else the bot has failed."""
+    """Write that all attempts failed through our fault: process what was recorded, else fail the bot."""
     bot = await context.bots.get(job.id)
     journal = Journal(bot, bots=context.bots, live_lines=context.live_lines, feed=context.events)
     logger.error("bot given up", action="given_up", bot_id=str(job.id), error=str(error))

@@ -14,7 +14,7 @@ LOOK_S = 1.0
 
 
 class RecordingLook(Protocol):
-    """What tells whether a recording is there: the store of recordings."""
+    """Knows whether a recording still exists: the store of recordings."""
 
     async def get(self, recording_id: UUID, account_id: UUID | None = None) -> Recording:
         """Return it. Raises NotFound, with an account also where it is being deleted."""
@@ -24,7 +24,7 @@ class RecordingLook(Protocol):
 async def while_wanted(
     recording: Recording, recordings: RecordingLook, *, look_s: float = LOOK_S
 ) -> AsyncIterator[None]:
-    """Do what is in the block for as long as the recording is not deleted. Raises NotFound once it is."""
+    """Run the block until the recording is deleted. Raises NotFound then."""
     work = asyncio.current_task()
     assert work is not None
     deleted = False

@@ -10,7 +10,7 @@ from sederunt.jobs.job import Again, Job
 
 
 async def deliver(job: Job, context: WorkerContext) -> None:
-    """Deliver what is pending and due."""
+    """Deliver the webhooks that are pending and due."""
     await context.deliverer.deliver_all(job.id, job.cut_off)
     if job.cut_off.is_set():
         raise Again(0.0, "this worker was cut off")

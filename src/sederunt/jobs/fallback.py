@@ -33,7 +33,7 @@ class Chain:
 
     @property
     def told(self) -> Mapping[str, Any]:
-        """Return what the last event says of the model that transcribed; nothing where it was the one asked for."""
+        """Return the last event's data about the model that transcribed; empty if it was the requested one."""
         return {"transcribed_by": self._rows[self._at].identifier} if self._at else {}
 
     async def first_that_can(self, transcribe: Callable[[ModelRow], Awaitable[Transcript]]) -> Transcript:

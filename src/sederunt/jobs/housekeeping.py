@@ -1,4 +1,4 @@
-"""What has to be looked after: bots whose time has come, unsent messages, due webhooks, lost jobs, old media.
+"""Tidies up, for ever: due bots, unsent messages, due webhooks, lost jobs, old media.
 
 Every worker runs it. Nothing here needs a leader: each step is a guarded update or a publish that may be repeated.
 """
@@ -86,8 +86,8 @@ class Housekeeping:
         self._log_holds_deleted = True  # who was here before us may have died in between
 
     async def run(self) -> None:
-        """Make, for ever, the quick pass each second, the slow one every half minute. None waits for the other: what is
-        deleted may take minutes, and a bot that is due must not."""
+        """Run the quick pass every second and the slow one every half minute, for ever. Neither waits for the other:
+        deletions may take minutes, and a bot that is due must not wait for them."""
         end_back = self._bus.when_back(self._back.set)
         try:
             await asyncio.gather(self._repeat(self.quick_pass, QUICK_EVERY_S), self._repeat_slow_pass())
@@ -139,7 +139,7 @@ class Housekeeping:
         self._counted = SteadyClock(self._clock)
 
     async def slow_pass(self) -> Tidied:
-        """Do what nobody waits for."""
+        """Run the slow pass: what no caller waits for."""
         requeued = await self._put_back_lost_jobs()
         for holding in await self._stores.holdings.unmeasured():
             await measure(holding, self._stores.holdings, self._stores.objects)
@@ -194,7 +194,7 @@ class Housekeeping:
         return needed
 
     async def _retention_time(self) -> datetime:
-        """Return the time by which media is judged, and note it for whoever is started next."""
+        """Return the time by which the age of media is judged, and store it for the next process."""
         times = self._stores.times
         noted = None if self._time.has_looked else await times.noted()
         believed = self._time.at(await times.clock(), self._clock.monotonic(), noted)

@@ -41,7 +41,7 @@ def faults_of(heartbeat: Heartbeat) -> dict[str, str]:
 
 
 def role_words(heartbeats: Heartbeats, *, age_s: float) -> dict[str, str]:
-    """Return a word for each needed role: "ok", or what is wrong with it.
+    """Return the state of each required role: "ok", or what is wrong with it.
 
     One process that works makes the role work; where none does, the first one's first fault is told.
 

@@ -1,4 +1,4 @@
-"""The line for seats, walked once a second: bots are sent to the hosts, told their place, or end unseated."""
+"""Works through the line for seats once a second: bots are sent to hosts, told their place, or end unseated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

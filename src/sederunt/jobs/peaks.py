@@ -1,4 +1,4 @@
-"""The job `peaks`: the shape of a recording's sound, for whoever looks at it; made when somebody first does."""
+"""The job `peaks`: the waveform of a recording, made when it is first asked for."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ Levels = npt.NDArray[np.float32]
 
 
 async def peaks(job: Job, context: WorkerContext) -> None:
-    """Make it, where it is not there yet. What has no recording any more has no shape."""
+    """Make the waveform unless it exists. A bot or recording whose media is gone gets none."""
     key = peaks_object(job.resource, job.id)
     if await context.objects.size(key) is not None:
         return
@@ -45,13 +45,13 @@ async def peaks(job: Job, context: WorkerContext) -> None:
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
-    """Keep that there is no shape, so that nobody asks for it again."""
+    """Store an empty waveform, so that it is not asked for again."""
     logger.warning("no shape of a recording", action="peaks_given_up", id=str(job.id), error=str(error))
     await context.objects.put(peaks_object(job.resource, job.id), b'{"duration":0,"peaks":[]}')
 
 
 def shape(blocks: Iterator[npt.NDArray[Any]], rate: int = 16_000) -> list[int]:
-    """Return the loudest of each stretch, 0 to 100, in at most MOST stretches of equal length."""
+    """Return the peak level of each stretch, 0 to 100, in at most MOST stretches of equal length."""
     step = rate // PER_S
     parts: list[Levels] = []
     for samples in blocks:

@@ -89,7 +89,7 @@ class Publisher:
 
 @asynccontextmanager
 async def open_published(settings: Settings, clock: Clock, *, name: str) -> AsyncIterator[tuple[Bus, Database]]:
-    """Open a process's bus and database: what is committed is published at once, and before the end what is left.
+    """Open a process's bus and database. Committed messages are published at once, the rest before the end.
 
     Raises SetupError where one of them is not there.
 
@@ -110,7 +110,7 @@ async def open_published(settings: Settings, clock: Clock, *, name: str) -> Asyn
 
 @asynccontextmanager
 async def publishing(publisher: Publisher, outbox: Outbox) -> AsyncIterator[None]:
-    """Publish what this process commits, beside everything else, and what is left at the end."""
+    """Publish in the background what this process commits, and the rest at the end."""
     work = asyncio.create_task(publisher.run(outbox), name="outbox")
     try:
         yield
@@ -120,7 +120,7 @@ async def publishing(publisher: Publisher, outbox: Outbox) -> AsyncIterator[None
 
 
 async def sweep(bus: Bus, outbox: Outbox, *, older_than_s: float) -> int:
-    """Publish what nobody has published so long after its commit; returns how many rows."""
+    """Publish rows that are still unpublished some time after their commit. Returns how many."""
     rows = await outbox.unsent(older_than_s=older_than_s)
     sent: list[int] = []
     try:

@@ -53,7 +53,7 @@ class Readiness:
         self._running: dict[str, asyncio.Task[str]] = {}
 
     async def parts(self) -> dict[str, str]:
-        """Return a word for each part: "ok", or what is wrong with it."""
+        """Return the state of each part: "ok", or what is wrong with it."""
         data = await asyncio.to_thread(state_of, self._data) if self._data is not None else OK
         return {
             "database": await self._database_state(),

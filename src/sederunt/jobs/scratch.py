@@ -39,7 +39,7 @@ def folder_of(settings: Settings) -> Path:
 
 
 def remove_left(scratch: Path, *, of: UUID | None = None) -> int:
-    """Remove the folders of one resource, or those that nobody has touched for a day; returns how many there were."""
+    """Remove the folders of one resource, or all that were not touched for a day. Returns how many."""
     left = [path for path in scratch.glob("*") if _is_left(path)] if of is None else list(scratch.glob(f"*-{of}"))
     for path in left:
         shutil.rmtree(path, ignore_errors=True)

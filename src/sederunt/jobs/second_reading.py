@@ -1,4 +1,4 @@
-"""After a meeting that Whisper followed live: loud sound without words is read again, and told lines are put right."""
+"""Corrects the live lines of Whisper after a meeting: loud sound that has no words is transcribed again."""
 
 import asyncio
 import threading
@@ -60,7 +60,7 @@ class TrackReader:
     workload: Workload  # lends the cores
 
     async def read_again(self, lines: Sequence[LiveLine]) -> SecondReading:
-        """Return what the told lines lack. Raises ProviderError, SetupError, MediaError, Cancelled."""
+        """Return what the live lines lack. Raises ProviderError, SetupError, MediaError, Cancelled."""
         changes: dict[str, Revision] = {}
         doubts: list[Doubt] = []
         for track in self.facts["sources"]:

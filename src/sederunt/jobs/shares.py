@@ -1,4 +1,4 @@
-"""Whether a job may have a place in a queue now: its account's share is a budget, so that nobody takes all of them.
+"""Decides whether a job may start now: an account's share of the places is a budget, so that none takes them all.
 
 Long jobs have a share of their own, over all accounts: a short one always finds a place beside them.
 """

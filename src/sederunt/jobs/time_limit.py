@@ -18,7 +18,7 @@ def most_s(ledger: Ledger, sound_s: float) -> float:
 
 @asynccontextmanager
 async def within_time(ledger: Ledger, sound_s: float) -> AsyncIterator[None]:
-    """Do what is in the block for so long at most. Raises LimitReached after that."""
+    """Run the block for at most the budgeted time. Raises LimitReached after that."""
     limit_s = most_s(ledger, sound_s)
     try:
         async with asyncio.timeout(limit_s) as deadline:
@@ -41,7 +41,7 @@ def most_cpu_s(ledger: Ledger, sound_s: float) -> float:
 
 @asynccontextmanager
 async def within_cpu(ledger: Ledger, workload: Workload, *, look_s: float = LOOK_S) -> AsyncIterator[None]:
-    """Do what is in the block for so much of a core at most. Raises LimitReached after that."""
+    """Run the block for at most the budgeted CPU time. Raises LimitReached after that."""
     try:
         async with asyncio.timeout(None) as deadline:
             watching = asyncio.create_task(_watch(ledger, workload, deadline, look_s))

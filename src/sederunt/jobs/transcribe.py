@@ -91,7 +91,7 @@ async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
 
 
 async def _told_live(bot: Bot, job: Job, context: WorkerContext) -> Transcript | None:
-    """Return what live listeners were told as the bot's transcript; None where it has to be transcribed again."""
+    """Return the live lines as the bot's transcript; None if it has to be transcribed again."""
     lines = await context.live_lines.of(bot.id)
     facts = json.loads(await context.objects.get(f"bots/{bot.id}/tracks.json"))
     here = is_live_here(bot.config.transcription_model)
@@ -111,7 +111,7 @@ async def _told_live(bot: Bot, job: Job, context: WorkerContext) -> Transcript |
 async def _put_right(
     bot: Bot, lines: Sequence[LiveLine], facts: Mapping[str, Any], job: Job, context: WorkerContext
 ) -> Transcript:
-    """Return the lines with what a second reading of loud sound without words gave; listeners are told of that."""
+    """Return the live lines with those that a second reading of loud sound without words added. Publishes them."""
     try:
         async with workplace(job, context, bot.account_id, Urgency.LIVE) as place:
             reader = TrackReader(
@@ -137,7 +137,7 @@ async def _put_right(
 
 
 async def _heard_again(bot: Bot, model: ModelRow, job: Job, context: WorkerContext) -> Transcript:
-    """Return the transcript of what was recorded."""
+    """Return a transcript made anew from the recorded tracks."""
     urgency = Urgency.LIVE if model_of(bot.config.transcription_model).realtime else Urgency.BOT
     async with workplace(job, context, bot.account_id, urgency) as place:
         return await transcribe_bot(
@@ -187,7 +187,7 @@ async def _of_recording(recording: Recording, model: ModelRow, job: Job, context
 
 
 async def _source_bot(recording: Recording, context: WorkerContext) -> Bot | None:
-    """Return the bot whose recording this is, while its tracks are there: they say more than the mix of them."""
+    """Return the bot that made this recording while its tracks exist: they tell more than their mix."""
     if recording.source_bot_id is None:
         return None
     try:
@@ -198,7 +198,7 @@ async def _source_bot(recording: Recording, context: WorkerContext) -> Bot | Non
 
 
 async def _of_file(recording: Recording, model: ModelRow, context: WorkerContext, place: Workplace) -> Transcript:
-    """Return the transcript of the one file that there is."""
+    """Return the transcript of a single file."""
 
     async def progress(done_s: float, of_s: float) -> None:
         data = {"seconds_done": round(done_s, 1), "seconds": round(of_s, 1)}
@@ -217,7 +217,7 @@ async def _of_file(recording: Recording, model: ModelRow, context: WorkerContext
 
 
 def told_doubts(transcript: Transcript) -> dict[str, Any]:
-    """Return what the event of a finished transcript tells of stretches that may lack words, the longest of many."""
+    """Return the event data about stretches that may lack words; of many, the longest."""
     longest = sorted(transcript.doubts, key=lambda doubt: doubt.start - doubt.end)[:MOST_DOUBTS]
     doubts = [asdict(doubt) for doubt in sorted(longest, key=lambda doubt: doubt.start)]
     return {"transcript_doubts": doubts} if doubts else {}
@@ -279,7 +279,7 @@ async def workplace(job: Job, context: WorkerContext, account_id: UUID, urgency:
 
 @asynccontextmanager
 async def stoppable(job: Job) -> AsyncIterator[threading.Event]:
-    """Lend an event that tells a working thread to stop: set when the job is cancelled or may be somebody else's."""
+    """Lend an event that stops a working thread: it is set when the job is cancelled or may have another holder."""
     cancelled = threading.Event()
 
     async def watch() -> None:

@@ -1,5 +1,5 @@
-"""Keeps what a page showed at an ending that nobody ordered: screenshot, text, address, last signals, deciding row; and
-of every stay what was claimed of it, with the reasons.
+"""Stores evidence of how a stay ended: the claims of every stay with their reasons and, where nobody asked the bot to
+leave, what the page showed (screenshot, text, address, last signals, the row that decided).
 
 Callers get it as the bot's `evidence`.
 """
@@ -33,7 +33,7 @@ async def keep_diagnostics(
     objects: Objects,
     answers: bool = True,
 ) -> dict[str, str]:
-    """Store what the page shows now. Returns kind → object; a page that is gone gives what is left of it.
+    """Store what the page shows now. Returns kind → object; of a page that is gone, only what is still known.
 
     Without `answers` the page is known to be dead or frozen and is not asked.
     """
@@ -61,7 +61,7 @@ async def keep_diagnostics(
 
 
 async def keep_claims(bot_id: UUID, stay: str, roster: Roster, objects: Objects) -> dict[str, str]:
-    """Store what was claimed of a stay, and what it came to and why. Returns kind → object.
+    """Store the claims of a stay, and the conclusions from them with reasons. Returns kind → object.
 
     `sederunt bots replay` plays the claims again.
     """
@@ -73,7 +73,7 @@ async def keep_claims(bot_id: UUID, stay: str, roster: Roster, objects: Objects)
 async def keep_claims_meanwhile(
     journal: Journal, stay: str, roster: Roster, objects: Objects, *, first_s: float = FIRST_CLAIMS_S
 ) -> None:
-    """Store the claims of a stay and their reasons while it lasts: a host that is killed tells no more.
+    """Store the claims of a stay and their reasons while it lasts, because a killed host can store nothing.
 
     Ends with its task. Seldom, and more seldom the longer a stay lasts: thirty times in four hours.
     """
@@ -96,7 +96,7 @@ async def _text(page: MeetingPage) -> bytes:
 
 
 async def _put(objects: Objects, bot_id: UUID, kind: str, name: str, data: bytes) -> dict[str, str]:
-    """Store one file; returns {kind: object}, or nothing where storage fails: the ending itself must still be told."""
+    """Store one file. Returns {kind: object}, or {} if storage fails: the ending must be reported all the same."""
     key = f"bots/{bot_id}/evidence/{name}"
     try:
         await objects.put(key, data)

@@ -83,11 +83,11 @@ class Journal:
         return journal
 
     async def take_over(self, host: str) -> None:
-        """Make `host` the holder in place of the one whose row this is. Raises Superseded where that one is not the
-        holder any more, or the bot has ended.
+        """Make `host` the bot's holder instead of the one in the row. Raises Superseded where that one is no longer the
+        holder, or the bot has ended.
 
-        What this page told before is forgotten, for the holder before has told it; but what was written in the chat is
-        kept where that one had not told it yet.
+        What this page told so far is dropped, because the previous holder has told it. Chat messages which that holder
+        had not told yet are kept.
         """
         self._is_claiming = True
         try:
@@ -98,14 +98,14 @@ class Journal:
         self._untold = unheard([event.data for event in await self._bots.events(self.bot.id)], self._untold)
 
     async def expect_second_self(self) -> None:
-        """Hear that another page of this bot is about to come, or there already: whoever appears under the bot's own
-        name from now on is no participant. Who is known before is.
+        """Note that another page of this bot joins, or has joined. Whoever appears under the bot's own name from now on
+        is not a participant; participants known before stay.
         """
         if not self._second_self.is_expected:
             self._second_self.expect(one.key for one in await self.participants())
 
     def end_second_self(self) -> None:
-        """Hear that the other page has left: whoever comes under the bot's name now is somebody else."""
+        """Note that the other page has left: whoever joins under the bot's name now is somebody else."""
         self._second_self.end()
 
     async def note_move(self, at_s: float) -> None:
@@ -160,7 +160,7 @@ class Journal:
         return row.stop_requested
 
     async def check_holder(self) -> None:
-        """Raise Superseded where the row has another holder. While the database is away nobody can become it."""
+        """Raise Superseded where the row has another holder. While the database is unreachable there can be none."""
         await self.is_stop_requested()
 
     def _lingers(self) -> bool:
@@ -189,7 +189,7 @@ class Journal:
         await self._bots.mark(self.bot.id, epoch=self.bot.epoch, **facts)
 
     async def keep_evidence(self, kept: Mapping[str, str]) -> None:
-        """Write what was kept, kind → object, in place of what was, but for the claims of earlier stays."""
+        """Replace the bot's evidence (kind → object), except for the claims of earlier stays."""
         evidence = with_earlier(self.bot.evidence, kept)
         self.bot = replace(self.bot, evidence=evidence)  # first: whoever is cancelled while it is written, wrote it
         await self.mark(evidence=evidence)
@@ -206,13 +206,13 @@ class Journal:
         await self._bots.add_event(self.bot.id, RECORDING_GAP, data, epoch=self.bot.epoch)
 
     def note_trouble(self, trouble: PageTrouble) -> None:
-        """Take what befell the page; `write_troubles` tells of it. May be called from anywhere, and never waits."""
+        """Note a trouble of the page for `write_troubles`. Callable from anywhere; never waits."""
         action = {"action": "page_trouble", "bot_id": str(self.bot.id), "cause": trouble.cause}
         logger.warning(trouble.seen, recovery=trouble.recovery, **action)
         self._troubles.append(trouble)
 
     async def write_troubles(self) -> None:
-        """Write what befell the page since the last call. A database that is away is told later. Raises Superseded."""
+        """Write the troubles queued since the last call; later, if the database is unreachable. Raises Superseded."""
         while self._troubles and self.is_holder:
             trouble = self._troubles[0]
             data = {"cause": trouble.cause, "seen": trouble.seen[:500], "recovery": trouble.recovery}
@@ -234,7 +234,7 @@ class Journal:
         return await self._bots.participants(self.bot.id, with_events=with_events)
 
     def begin_page(self) -> None:
-        """Forget what an earlier page of this holder left unwritten: the next one has a roster of its own."""
+        """Drop unwritten changes of this holder's previous page: the next page has its own roster."""
         self._untold, self._written_sources = [], {}
 
     def note(self, changes: Iterable[Change]) -> None:
@@ -274,7 +274,7 @@ class Journal:
             self._untold = [*changes[told:], *self._untold]
 
     async def _may_keep(self, written: str) -> bool:
-        """Count a chat message of this stay; False where its budgets are spent, which is told once."""
+        """Count a chat message of this stay; False once a budget is spent, which is reported once."""
         amounts = {"chat_messages": 1, "chat_bytes": len(written.encode()), "event_rows": 1}
         spent = next((name for name, n in amounts.items() if not self._ledger.has_room(name, self.bot.id, n)), None)
         if spent is None:
@@ -324,7 +324,7 @@ class Journal:
         await self._live_lines.save(self.bot.id, lines, epoch=self.bot.epoch)
 
     def tell_line(self, line: LiveLine) -> None:
-        """Tell of a line that is written. The same revision told twice is one event."""
+        """Publish a line that has been written. Publishing the same revision twice makes one event."""
         self.tell(line_message(line), line_message_id(self.bot.id, line))
 
     async def write_trouble(self, message: str) -> None:

@@ -219,7 +219,7 @@ def _away_cause(plan: StayPlan) -> str:
 
 
 async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Outcome) -> None:
-    """Write what was captured, what was claimed, and, of an ending that nobody ordered, what the page showed."""
+    """Write the capture facts and the claims and, if nobody asked the bot to leave, what the page showed."""
     kept: dict[str, str] = {}
     if not is_ordinary(outcome):
         row, seen = decided_by(outcome)

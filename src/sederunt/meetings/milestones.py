@@ -1,4 +1,4 @@
-"""What the row is told of a bot's way: that it was let in, that it leaves, and how it ended."""
+"""Writes a bot's milestones to its row: admitted, leaving, and how it ended."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""How one try at a meeting can go, and what the row is told of it. Pure.
+"""How one try at a meeting can end, and what is written to the row for each outcome. Pure.
 
 Outcomes are small classes that exclude each other, instead of flags.
 """
@@ -79,7 +79,7 @@ Outcome = Departed | Refused | SignInNeeded | SignInRejected | Challenged | Brok
 
 
 def known_until_ms(outcome: Outcome | None, *, last_frame_ms: float | None, now_ms: int) -> int:
-    """Return until when a page that is left was a witness: one that broke told of nothing after its last sound."""
+    """Return until when a page that was left is believed: a page that broke knows nothing after its last sound."""
     if not isinstance(outcome, Broken) or last_frame_ms is None:
         return now_ms
     return min(now_ms, round(last_frame_ms))
@@ -145,7 +145,7 @@ class Ending:
 
 
 def ending_of(outcome: Refused | SignInNeeded | SignInRejected | Broken) -> Ending:
-    """Return what the row is told of a try that ended before the bot was inside."""
+    """Return what is written to the row for a try that ended before the bot was admitted."""
     match outcome:
         case Refused(reason=reason, row=row):
             trigger = Trigger.STOPPED if reason is StopReason.MANUALLY_STOPPED else Trigger.REFUSED

@@ -103,7 +103,7 @@ class PageTries:
         return None
 
     async def _enter_alone(self, move: Move) -> None:
-        """Have the other holder leave first, where the site did not let its successor in beside it."""
+        """Have the old holder leave first, because the site did not admit the new one beside it."""
         if self._plan.commands.stop.is_set():
             raise Superseded(f"Bot {self._journal.bot.id} is to leave: its holder sees to it.")
         await move.enter_alone()

@@ -36,7 +36,7 @@ class SecondSelf:
             self.keys |= named - self._known_before
 
     def is_of(self, change: Change) -> bool:
-        """Return whether a change tells of it, and not of what somebody wrote."""
+        """Return whether a change is about the other page, and is not a chat message."""
         return not isinstance(change, PersonWrote) and change.participant.key in self.keys
 
     def may_linger(self, now: float) -> bool:

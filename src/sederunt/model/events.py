@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatReceived:
-    """A message to everyone, as one of two witnesses tells it: the site's own channel, or the page.
+    """A message to everyone, as reported by one of two sources: the site's own channel, or the page.
 
     The channel may name its sender by `key` alone; `is_own` where the page says "you".
     """
@@ -48,9 +48,7 @@ def is_sound(source: str) -> bool:
 
 
 def source_since(source: str, at_ms: int) -> str:
-    """Return the name under which it is known whose a source is from a moment on: a track may have been another's
-    before.
-    """
+    """Return the key for a source's owner from a moment on: before it, the track may have been somebody else's."""
     return f"{source}{_SINCE}{at_ms}"
 
 

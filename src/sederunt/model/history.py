@@ -1,4 +1,4 @@
-"""What has happened to a bot or a recording, as its `events` array tells it."""
+"""The history of a bot or a recording, as shown in its `events` array."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -70,9 +70,7 @@ def _term(text: str, start: int, end: int) -> Term:
 
 
 def phrases(question: str) -> tuple[Phrase, ...]:
-    """Return what a question asks for: all of its words, begun ones too, and what stands in quotes as it stands
-    there.
-    """
+    """Return what a search question asks for: each of its words, as a prefix, and each quoted phrase verbatim."""
     found: list[Phrase] = []
     for quoted, bare in _PIECE.findall(question):
         words = tuple(term.word for term in terms(quoted or bare))

@@ -81,7 +81,7 @@ class Transcript:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LiveLine:
-    """A segment of a live transcript as listeners were told it."""
+    """A segment of a live transcript as published to listeners."""
 
     segment_id: str
     revision: int  # 0, and one more each time it was told anew

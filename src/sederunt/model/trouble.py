@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Recovery(StrEnum):
-    """Name what is done about a trouble, from the least to the most."""
+    """What is done about a trouble, from the least to the most."""
 
     NONE = "none"  # it is told, and costs nothing but what it says
     BY_BROWSER = "by_browser"  # the browser starts the process anew; the page stays

@@ -35,7 +35,7 @@ async def order_stop(context: ApiContext, bot_id: UUID, account_id: UUID) -> Non
 
 
 async def _stopped_unheld(context: ApiContext, bot: Bot) -> bool:
-    """Stop a bot that no host ever claimed: it need not wait for one in order to be told. False where one has it."""
+    """Stop a bot that no host has claimed, without waiting for a host. False if a host has it."""
     if bot.status is not BotStatus.BOOTING or bot.epoch:
         return False
     try:
@@ -75,7 +75,7 @@ async def _act(context: ApiContext, bot: Bot, order: Mapping[str, Any], what: st
 
 
 async def _answer(context: ApiContext, bot: Bot, order: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the host's answer. A bot that was let in a moment ago has notices to close first: it is asked again."""
+    """Return the host's answer. A bot that was just admitted closes notices first: the command is then repeated."""
     give_up_at = time.monotonic() + SETTLING_S
     while True:
         answer = await context.bus.command(bot.id, order, within_s=ACT_S)

@@ -148,7 +148,7 @@ async def update_bot(call: Call) -> Response:
 
 
 async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
-    """Change what was sent, the rest stays as it is; False where the bot is not as it was read any more."""
+    """Change the fields that were sent. Returns False if the bot has changed since it was read."""
     fields = found.fields
     config = changed_config(bot.config, fields)
     await _check(call, found, config)

@@ -94,7 +94,7 @@ def pricing_of(bot: Bot, rates: PricingSettings) -> dict[str, object]:
 
 
 def _amount(bot: Bot, rate: float, base: float) -> float | None:
-    """Return what the bot cost: its minutes in the meeting, begun ones whole. None until it has ended."""
+    """Return the bot's cost, by begun minutes in the meeting. None until it has ended."""
     if bot.status not in ENDINGS:
         return None
     return round(minutes_of(bot) / 60 * rate + waiting_minutes_of(bot) / 60 * base, 4)

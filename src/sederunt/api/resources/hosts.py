@@ -12,7 +12,7 @@ from sederunt.errors import Conflict
 async def ask_a_host(
     context: ApiContext, subject_of: Callable[[str], str], wish: Mapping[str, Any], *, within_s: float
 ) -> Mapping[str, Any]:
-    """Return what the first host said that could be asked, of the least busy one first. Raises Conflict for none."""
+    """Return the answer of the first host that can be reached, the least busy first. Raises Conflict if none can."""
     hosts = sorted(context.installation.heartbeats.living("host"), key=_free_seats, reverse=True)
     for host in hosts:
         try:

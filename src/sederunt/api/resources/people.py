@@ -1,4 +1,4 @@
-"""Who may look after an account through the console, and what was done in it."""
+"""People who may use an account's console, and the audit list of what was done in it."""
 
 from typing import Annotated, Any
 
@@ -64,7 +64,7 @@ async def remove_member(call: Call) -> Response:
 
 
 async def list_audit(call: Call) -> Response:
-    """GET /audit: what was done, the newest first."""
+    """GET /audit: the audit list, newest first."""
     return json_response(await audit_values(call))
 
 

@@ -164,7 +164,7 @@ async def _accept(
 
 
 def _holding(recording: Recording, source: _Source) -> Holding | None:
-    """Return what is stored of a recording with its row; of one that is fetched, nothing yet."""
+    """Return what is stored together with a recording's row; nothing yet if it is to be fetched."""
     if source.stored is None:
         return None
     return Holding(
@@ -177,7 +177,7 @@ def _holding(recording: Recording, source: _Source) -> Holding | None:
 
 
 async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: Upload | None) -> _Source:
-    """Return the one source that was given, with what is wrong about it among the faults."""
+    """Return the one source that was given; add what is wrong with it to the faults."""
     named = [getattr(fields, name) is not None for name in _NAMED_SOURCES]
     if sum(named) + (upload is not None) != 1 and not {"recording_file", *_NAMED_SOURCES} & set(faults):
         choices = f"recording_file, {', '.join(_NAMED_SOURCES[:-1])} and {_NAMED_SOURCES[-1]}"

@@ -142,7 +142,7 @@ def correction_values(correction: Correction) -> dict[str, Any]:
 
 
 def _answer(call: Call, found: Written) -> Response:
-    """Answer in the format that was asked for, as it was heard where `corrected=false` says so."""
+    """Answer in the requested format; without corrections for `corrected=false`."""
     wanted = call.request.query_params.get("format", "json")
     as_heard = "corrected" in call.request.query_params and not call.flag("corrected")
     transcript = found.heard if as_heard else found.read
@@ -200,7 +200,7 @@ def _refuse(faults: Faults) -> None:
 
 
 def _check_place(fields: CorrectionFields, found: Written, faults: Faults) -> None:
-    """Raise unless there is something at the place that is to be put right."""
+    """Raise unless the place to correct exists in the transcript."""
     segments = found.read.segments
     if fields.kind == CorrectionKind.PARTICIPANT:
         known = {segment.speaker_name for segment in segments} | {person.name for person in found.participants}

@@ -92,7 +92,7 @@ def amount_of(used: Used, rates: PricingSettings) -> float:
 
 
 def _span(call: Call) -> tuple[date, date]:
-    """Return the days that are asked for; the last six months where nothing is said."""
+    """Return the requested days; by default the last six months."""
     today = call.context.clock.now().astimezone(UTC).date()
     until = _day(call, "to") or today
     since = _day(call, "from") or (until.replace(day=1) - timedelta(days=150)).replace(day=1)

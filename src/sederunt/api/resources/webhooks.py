@@ -1,4 +1,4 @@
-"""Webhooks as their owner looks after them: the secret, what was delivered, once more, and a try at a receiver."""
+"""Webhooks as their owner manages them: the secret, deliveries, sending one again, and testing a receiver."""
 
 import json
 from dataclasses import replace

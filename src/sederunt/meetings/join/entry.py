@@ -95,8 +95,8 @@ async def enter(
 
 
 def was_shown_out(platform: Platform, reading: Reading) -> bool:
-    """Return whether the site led the page to another host: of whoever waited to be let in it means that they were not,
-    not that the site takes them for a robot, or is broken."""
+    """Return whether the site led the page to another host. For a bot that waited to be let in this is a refusal: it
+    does not mean that the site took it for a robot, or is broken."""
     return reading.state in _LED_AWAY and names_no_meeting(platform.parse_link, reading.url)
 
 

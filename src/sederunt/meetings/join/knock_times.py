@@ -24,6 +24,6 @@ def knocks_in_s(due_in_s: float) -> float:
 
 
 def host_may_be_late(bot: Bot) -> bool:
-    """Return whether the caller reckons with it: the bot was sent for a time, or with a waiting time of its own. Who
-    sends one at once and says nothing is told of a wrong number soon."""
+    """Return whether the caller expects a late host: the bot was scheduled, or has a waiting time other than the
+    default. A caller who sends a bot at once with the default learns of a wrong meeting number sooner."""
     return bot.scheduled_for is not None or bot.config.stop_options.waiting_room_timeout != WAITING_ROOM_MIN

@@ -1,4 +1,4 @@
-"""Writes the transcript of a running meeting as it grows. A line is in the database before anybody is told of it."""
+"""Writes the transcript of a running meeting as it grows. A line is published after it is in the database."""
 
 import asyncio
 import contextlib
@@ -49,7 +49,7 @@ class LineWriter:
         return next((language for language, _ in self._languages.most_common(1)), None)
 
     def tell_again(self, kept: Sequence[LiveLine]) -> None:
-        """Tell the last lines of an earlier holder: what it told is known to the feed by its id and dropped there."""
+        """Publish the last lines of the previous holder. The feed drops those already published, by their ids."""
         last_s = max((line.segment.start for line in kept), default=0.0)
         for line in kept:
             if line.segment.start >= last_s - TOLD_AGAIN_S:
@@ -132,7 +132,7 @@ class LineWriter:
             await self._journal.tell_draft({"type": "ts-draft", "data": self._lines.draft(segment, meeting)})
 
     async def _keep(self, lines: Sequence[LiveLine]) -> None:
-        """Write lines, however long the database is away: nobody is told what could still be lost."""
+        """Write lines, retrying while the database is unreachable: only lines that cannot be lost are published."""
         last = {line.segment_id: line for line in lines}  # of two states of one line the later
         for pause_s in itertools.chain(PAUSES_S, itertools.repeat(PAUSES_S[-1])):
             try:

@@ -99,7 +99,7 @@ class LiveLines:
         return lines
 
     def draft(self, said: LiveSegment, meeting: MeetingFacts) -> Mapping[str, object]:
-        """Return the data of a `ts-draft`: what listeners are told of a segment that is still being said."""
+        """Return the data of a `ts-draft` message: a segment that is still being spoken."""
         heard = self._heard_now(said)
         parts = self._parts(said, heard, meeting)
         voice, name = (parts[-1].voice, parts[-1].name) if parts else ("", None)
@@ -167,8 +167,8 @@ class LiveLines:
         return voices_in(speech, meeting, others)
 
     def _revised(self, said: LiveSegment, known: _Heard, heard: _Heard, meeting: MeetingFacts) -> list[LiveLine]:
-        """Return told lines with new words, cut where the lines were, so that each keeps its voice; but where the
-        voice itself turned out to be another."""
+        """Return published lines with new words, split where the lines were so that each keeps its voice; unless the
+        voice itself turned out to be somebody else's."""
         lines = [self._lines[id_] for id_ in known.lines]
         if known.label != heard.label and len(lines) == 1:
             self._heard[said.source][said.segment_id] = replace(heard, lines=known.lines)
@@ -222,7 +222,7 @@ def _in_order(heard: Mapping[str, _Heard]) -> tuple[Utterance, ...]:
 
 
 def _covering(line: LiveLine, parts: Iterable[NamedUtterance]) -> NamedUtterance | None:
-    """Return the part that says whose most of a line is; None where nobody is known."""
+    """Return the part that covers most of a line and has a name; None if there is none."""
     start, end = line.segment.start, max(line.segment.end, line.segment.start + 0.01)
     for part in parts:
         common = min(end, max(part.utterance.end, part.utterance.start + 0.01)) - max(start, part.utterance.start)

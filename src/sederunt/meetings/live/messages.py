@@ -29,7 +29,7 @@ def message_of(change: Change) -> Message:
 
 
 def line_message(line: LiveLine) -> Message:
-    """Return the message for a line. One that was told before has a type of its own, for clients that append."""
+    """Return the message for a line. A revised line has its own message type, for clients that append."""
     return {
         "type": "ts-revised" if line.revision else "ts",
         "data": {"segment_id": line.segment_id, **line.segment.spoken()},
@@ -37,7 +37,7 @@ def line_message(line: LiveLine) -> Message:
 
 
 def line_message_id(bot_id: UUID, line: LiveLine) -> str:
-    """Return the id of that message: a revision of a line that is told twice is one event."""
+    """Return the id of a line's message. It is the same each time that a revision is published."""
     return f"ts-{bot_id}-{line.segment_id}-{line.revision}"
 
 

@@ -16,8 +16,8 @@ class VoiceNames:
         self._seconds: dict[int, dict[str, float]] = defaultdict(dict)  # label → participant key → seconds
 
     def recalled(self, part: NamedUtterance, meeting: MeetingFacts) -> NamedUtterance:
-        """Note whose this part of a labelled voice is, where the marks say so; give it the voice's name where they say
-        nothing at all."""
+        """Learn whose voice a label is from a part that the speaking marks name; name a part without marks by what was
+        learned about its label."""
         label, seconds = part.utterance.speaker, max(0.1, part.utterance.end - part.utterance.start)
         if part.name is not None:
             found = self._seconds[label]

@@ -1,1 +1,1 @@
-"""How what is heard and seen becomes pieces that are durable."""
+"""Turns captured sound and pictures into durable pieces."""

@@ -85,7 +85,7 @@ class Recorder:
             self._writer.pictures.add(self._pictures.add(pictures))
 
     def tick(self, now_ms: int) -> None:
-        """Note that time goes on though nothing may arrive: what waited for its order goes, who fell silent is told."""
+        """Advance the time without a frame: release frames that waited for earlier ones, and report who fell silent."""
         told_ms = now_ms - self._batch_ms
         self._take(self._timeline.add((), now_ms=told_ms), now_s=(told_ms - self._started_ms) / 1000)
 
@@ -114,7 +114,7 @@ class Recorder:
 
     @property
     def is_refused(self) -> bool:
-        """Return whether this disk takes no pieces: what is heard and seen is in memory alone."""
+        """Return whether the disk accepts no pieces, so that captured media is in memory only."""
         return self._writer.sound.is_refused or self._writer.pictures.is_refused
 
     def spans(self, since_s: float) -> Sequence[Span]:

@@ -1,4 +1,4 @@
-"""How far a bot's sound is in storage: where a gap begins, and what the end of a stay waits for."""
+"""Tracks how far a bot's sound has reached storage: there a gap begins, and the end of a stay waits for it."""
 
 import asyncio
 
@@ -36,8 +36,8 @@ async def heard_until_s(journal: Journal, spool: PieceSpool) -> float:
 
 
 async def store_rest(spool: PieceSpool, clock: Clock) -> None:
-    """Store every piece of a host whose bot another one has by now, for as long as it takes, or until cancelled: then
-    what is left waits on this disk for the next start here.
+    """Store the remaining pieces of a bot that another host holds by now, however long that takes. What is left when
+    this is cancelled stays on the disk for the next start here.
     """
     for pause_s in pauses():
         if await spool.sweep() == 0:

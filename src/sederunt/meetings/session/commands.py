@@ -48,8 +48,8 @@ class Commands:
         self._say, self._show = say, show
 
     async def give_place(self, order: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer whoever is to sit here next: {"do": "leave"} ends this stay, and is answered when nothing is lost by
-        it.
+        """Answer the next holder of this bot. {"do": "leave"} ends this stay; the answer is sent once everything heard
+        is durable.
         """
         if order.get("do") == "leave":
             self.moved.set()

@@ -1,4 +1,4 @@
-"""Whether the page is connected to its meeting still, by what the in-page scripts tell of connections and packets.
+"""Tells whether the page still has its meeting's media, from what in-page scripts report of connections and packets.
 
 Silence is no fault: nobody may speak, all may be muted, and some sites send not a packet then. A fault is what
 contradicts the page: its connections lost the other side, or somebody is shown speaking and not a packet comes. Time is
@@ -24,7 +24,7 @@ SOCKETS_S = 5.0  # how long a site may be without its sockets
 
 @dataclass(slots=True)
 class _Realm:
-    """What one document of the page told last."""
+    """The last report of one document of the page."""
 
     up: int = 0
     lost: int = 0  # connections that lost the other side, or that the page closed though they had brought sound
@@ -63,13 +63,13 @@ class MediaLink:
                 realm.sockets = _count(data, "open")
 
     def forget(self) -> None:
-        """Begin anew: the documents that told anything are gone."""
+        """Start over: the documents that reported are gone."""
         self._realms.clear()
 
     def judge(
         self, now: float, *, is_fed: bool, shown_speaking: bool, has_company: bool, site_reconnects: bool = False
     ) -> list[PageTrouble]:
-        """Return what is new since the last call; a trouble with FRESH_PAGE means that this page is given up.
+        """Return the troubles that are new since the last call; one with FRESH_PAGE means giving this page up.
 
         Args:
             now: monotonic seconds.

@@ -169,7 +169,7 @@ class MeetingSession:
         return ended_by(self.page.gone_by) if self.page.gone.is_set() else broken(error)
 
     async def settle(self) -> None:
-        """Answer notices and open what tells of people and chat, before the stay: all of it is heard from then on."""
+        """Answer notices and open the lists of people and chat before the stay, to observe them from its beginning."""
         await self._chores.settle()
 
     @traced("sit")
@@ -304,7 +304,7 @@ class MeetingSession:
         return facts
 
     async def secure(self) -> None:
-        """Make durable what was heard until now."""
+        """Make everything durable that was heard so far."""
         if self.recorder is None:
             return
         if self.answers:

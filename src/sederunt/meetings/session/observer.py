@@ -1,4 +1,4 @@
-"""What the page tells, on its way to the journal: signal → decoder → claims → roster → changes → journal."""
+"""Passes on what the page reports: signal → decoder → claims → roster → changes → journal."""
 
 import asyncio
 from collections import deque
@@ -43,7 +43,7 @@ class MeetingObserver:
         self._note(self.roster.heard(source, speaking, at_ms))
 
     def tick(self, now_ms: int) -> None:
-        """Note that time goes on: what is audible still, was heard until now, and claims expire."""
+        """Advance the time: sound that is still audible lasts until now, and claims expire."""
         if self.recorder is not None:
             self.recorder.tick(now_ms)
         self._note(self.roster.pass_time(now_ms))

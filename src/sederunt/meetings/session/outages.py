@@ -1,4 +1,4 @@
-"""What is done where the page is not connected to its meeting any more: it is told, waited for, marked, or given up."""
+"""Decides what to do when the page has lost its meeting: report it, wait, mark a gap, or give the page up."""
 
 from collections.abc import Sequence
 

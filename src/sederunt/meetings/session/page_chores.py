@@ -1,4 +1,4 @@
-"""What is done on the page once a bot is inside: answer notices, see to the camera, open what tells of people."""
+"""Does what a page needs once the bot is inside: answers notices, sees to the camera, opens the lists of people."""
 
 import asyncio
 import contextlib
@@ -111,8 +111,8 @@ class PageChores:
             await self.settle()
 
     def look_for_people(self, *, inside_s: float) -> None:
-        """Open the page's lists where the network tells of nobody: soon where nobody is known, then now and again; and
-        where it may have kept silent about who left, or came when all had left.
+        """Open the page's lists where the network names no participants (soon if nobody is known, then from time to
+        time), and where it may have missed somebody leaving, or joining after everybody had left.
 
         Returns at once: a list that is slow to open holds up nothing.
         """

@@ -1,4 +1,4 @@
-"""What a bot knows of its meeting: the fold of all claims, with chat, and the record of what was claimed."""
+"""Holds what a bot knows of its meeting: the fold of all claims, the chat, and the record of the claims."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -30,7 +30,7 @@ class Roster:
         self.fold.recall(known)
 
     def take(self, told: Iterable[Claim | ChatReceived]) -> list[Change]:
-        """Fold in what a signal of the page tells; returns what listeners should hear of."""
+        """Fold in the content of one signal of the page. Returns the changes that listeners should hear of."""
         changes: list[Change] = []
         written: list[ChatReceived] = []
         for each in told:
@@ -56,12 +56,12 @@ class Roster:
         return [*self.fold.pass_time(now_ms)]
 
     def hush(self, at_ms: int) -> list[Change]:
-        """Note that the stay is over, so that nobody speaks any more; returns what listeners should hear of."""
+        """End the stay, and with it everybody's speech. Returns the changes that listeners should hear of."""
         self.claims.note("over_ms", at_ms)
         return [*self.fold.hush(at_ms)]
 
     def wrote(self, text: str, at_ms: int) -> None:
-        """Note that the bot writes this to the chat: whoever is shown to have written it is the bot."""
+        """Note a chat message that the bot writes: its author, as the page shows it, is the bot."""
         self._chat.wrote(text, at_ms)
 
     def _claimed(self, claim: Claim) -> list[Change]:
@@ -82,7 +82,7 @@ class Roster:
 
     @property
     def speaking(self) -> frozenset[str]:
-        """Return the keys of those whose last mark says that they speak."""
+        """Return the keys of everybody whose last mark says that they speak."""
         return frozenset(
             one.key for one in self.fold.participants if one.events and one.events[-1].type is SpeakingKind.STARTED
         )
@@ -97,7 +97,7 @@ class Roster:
 
 
 def silenced(participants: Iterable[Participant], at_ms: int) -> list[PersonSpoke]:
-    """Return what ends the speech of those who still speak by their last mark: nobody saw them go on after `at_ms`."""
+    """Return the changes that end, at `at_ms`, the speech of everybody whose last mark says that they speak."""
     changes: list[PersonSpoke] = []
     for participant in participants:
         last = max(participant.events, key=lambda event: event.timestamp, default=None)

@@ -178,7 +178,7 @@ class PageLooks:
             await self._chores.settle()
 
     def _in_trouble(self, state: PageState, now: float, seen: str) -> Outcome | None:
-        """Return the end of a page that has shown for too long what is no call."""
+        """Return the outcome of a page that has not shown a call for too long."""
         since = self._trouble_since.setdefault(state, now)
         place = place_of(self._page.url)
         if (
@@ -202,7 +202,7 @@ class PageLooks:
 
     @property
     def site_reconnects(self) -> bool:
-        """Return whether the page says that it connects anew."""
+        """Return whether the page says that it is reconnecting."""
         return PageState.RECONNECTING in self._trouble_since
 
     @property
