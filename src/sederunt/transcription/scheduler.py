@@ -61,7 +61,7 @@ class TurnClaim:
 
     urgency: Urgency
     running: float  # turns that its account has just now, by the account's weight
-    served_s: float  # CPU-seconds that its account had lately, by its weight
+    served_s: float  # CPU-seconds that its account had lately while others waited, by its weight
     remaining_s: float  # sound that is left of its job
     rank: Rank
     source_s: float  # sound that is left of its source; the longest goes first, or it would be alone at the end
@@ -132,6 +132,9 @@ class Asked:
 class RecentUse:
     """The CPU-seconds that accounts had lately: they fade, and those of this moment are shared among who is at work.
 
+    What an account had while nobody waited for a core was taken from nobody and does not count: else whoever was alone
+    with one short recording after another would stand behind each newcomer until that has had as much.
+
     Args:
         cpu: CPU-seconds of this process.
         now: monotonic seconds.
@@ -145,7 +148,7 @@ class RecentUse:
     def of(self, account: UUID) -> float:
         return self._had_s.get(account, 0.0)
 
-    def charge(self, running: Sequence[Workload]) -> None:
+    def charge(self, running: Sequence[Workload], *, somebody_waited: bool) -> None:
         """Let what was had fade, and charge what was spent since the last call to those that ran; one for each turn."""
         now_s = self._now()
         left = 0.5 ** ((now_s - self._faded_at_s) / RECENT_S)
@@ -155,7 +158,8 @@ class RecentUse:
         for workload in running:
             share_s = (self._cpu_seen - seen) / len(running)
             workload.cpu_s += share_s
-            self._had_s[workload.account] = self._had_s.get(workload.account, 0.0) + share_s
+            if somebody_waited:
+                self._had_s[workload.account] = self._had_s.get(workload.account, 0.0) + share_s
 
 
 class IdleTimer:
@@ -231,7 +235,7 @@ class Scheduler:
     def ask(self, workload: Workload, rank: Rank, source_s: float = 0.0, *, instead: bool = False) -> Asked:
         """Ask for a core; `instead` of one that the job has, which somebody else may get in this moment."""
         with self._lock:
-            self._recent.charge(self._running)
+            self._charge()
             if instead:
                 self._running.remove(workload)
                 workload.running -= 1
@@ -245,7 +249,7 @@ class Scheduler:
     def withdraw(self, asked: Asked) -> None:
         """Leave the line, or give the core back where it was lent meanwhile."""
         with self._lock:
-            self._recent.charge(self._running)
+            self._charge()
             if asked.given.is_set():
                 self._running.remove(asked.workload)
                 asked.workload.running -= 1
@@ -253,6 +257,9 @@ class Scheduler:
                 self._waiting.remove(asked)
                 asked.workload.waiting -= 1
             self._give()
+
+    def _charge(self) -> None:
+        self._recent.charge(self._running, somebody_waited=bool(self._waiting))
 
     def _give(self) -> None:
         """Give free cores to whoever is next; what changed was noted before."""
@@ -268,7 +275,7 @@ class Scheduler:
     def note(self) -> None:
         """Bring what workloads have spent up to this moment."""
         with self._lock:
-            self._recent.charge(self._running)
+            self._charge()
 
     def _claims(self) -> list[TurnClaim]:
         turns = Counter(workload.account for workload in self._running)

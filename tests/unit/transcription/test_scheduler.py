@@ -136,12 +136,27 @@ def test_accounts_have_equal_parts_whatever_the_length_of_their_jobs() -> None:
 def test_whoever_had_the_cores_for_long_stands_behind_a_newcomer_until_that_had_as_much() -> None:
     desk = Desk()
     with desk.taken():
-        long = desk.job(ADA, 10.0)
-        desk.asks("ada", long, turns=5, cost_s=1.0)
+        for _ in range(2):  # one waits while the other is read
+            desk.asks("ada", desk.job(ADA, 10.0), turns=4, cost_s=1.0)
     with desk.taken():
         desk.asks("ada", desk.job(ADA, 10.0), turns=3, cost_s=1.0)
         desk.asks("ben", desk.job(BEN, 9_000.0), turns=8, cost_s=1.0)
-    assert desk.order[5:10].count("ben") >= 4  # one place goes to whoever waits longest
+    assert desk.order[8:13].count("ben") >= 4  # one place goes to whoever waits longest
+
+
+def test_what_an_account_had_while_nobody_waited_puts_it_behind_no_newcomer() -> None:
+    """One short recording after another, alone; then a flood begins, and the next of them does not wait for it."""
+    desk = Desk()
+    for _ in range(10):
+        with desk.job(ADA, 2.0).lane().turns(lambda: False) as alone:
+            for _ in range(5):
+                desk.cpu_s += 0.3
+                alone.pause()
+    with desk.taken():
+        for _ in range(4):
+            desk.asks("flood", desk.job(BEN, 3_600.0), turns=3, cost_s=1.0)
+        desk.asks("short", desk.job(ADA, 2.0), turns=3, cost_s=0.3)
+    assert desk.order[:4].count("short") >= 2  # one place goes to whoever waits longest
 
 
 def test_what_an_account_had_long_ago_counts_no_more() -> None:
