@@ -21,6 +21,7 @@ class BudgetOwner(StrEnum):
     JOB = "job"
     LISTENER = "listener"
     WORKER = "worker"
+    PROCESS = "api process"
     INSTALLATION = "installation"
 
 
@@ -144,6 +145,10 @@ ROWS: tuple[Budget, ...] = (
     Budget(
         name="half_open_connections", of=BudgetOwner.ADDRESS, unit="connections that have not sent a whole request",
         default=256, spent="the connection is closed",
+    ),
+    Budget(
+        name="unread_mb", of=BudgetOwner.PROCESS, unit="MB of answers that callers do not read", default=128,
+        spent="the largest of the address that has most is cut off",
     ),
     Budget(
         name="sign_in_tries", of=BudgetOwner.ADDRESS, unit="sign-ins in a minute", default=10, spent="429",

@@ -1,11 +1,14 @@
 """Connections that bring no request: they have little time, and never shut others out."""
 
 import asyncio
+import select
+import socket
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
 
 import pytest
 import uvicorn
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from harness.api_room import on_a_socket
@@ -132,6 +135,69 @@ async def test_a_body_in_crumbs_ends_with_its_connection() -> None:
             asked = await open_and_say(stack, port, head + b"1\r\nx\r\n" * 20_000)
             assert await asyncio.wait_for(asked.read(), 10) == b""
         assert (await whole_answer(port)).endswith(b"yes")
+
+
+PIECE = b"x" * 100_000
+
+
+async def large(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with more than any line holds, at once or without an end; or say yes."""
+
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            await asyncio.sleep(0)
+            yield PIECE
+
+    if scope["path"] == "/endless":
+        await StreamingResponse(endless())(scope, receive, send)
+    else:
+        await PlainTextResponse(PIECE * 400 if scope["path"] == "/large" else "yes")(scope, receive, send)
+
+
+def asks_and_never_reads(stack: AsyncExitStack, port: int, path: str) -> socket.socket:
+    line = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+    line.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+    return line
+
+
+async def until_cut(line: socket.socket) -> None:
+    """Wait until the other side has ended it; what it sent stays unread."""
+    ends = select.poll()
+    ends.register(line, 0)
+    assert await asyncio.to_thread(ends.poll, 60_000)
+
+
+@pytest.mark.parametrize("path", ["/large", "/endless"])
+async def test_who_does_not_read_an_answer_is_let_go(path: str) -> None:
+    async with AsyncExitStack() as stack:
+        limits = ConnectionLimits(most=100, taken_s=0.5)
+        port = await stack.enter_async_context(on_a_socket(large, **protocols(limits)))
+        await until_cut(asks_and_never_reads(stack, port, path))
+        assert (await whole_answer(port)).endswith(b"yes")
+
+
+async def test_answers_that_nobody_reads_hold_little_memory() -> None:
+    async with AsyncExitStack() as stack:
+        limits = ConnectionLimits(most=100, most_unread_bytes=50e6)
+        port = await stack.enter_async_context(on_a_socket(large, **protocols(limits)))
+        lines = [asks_and_never_reads(stack, port, "/large") for _ in range(4)]
+        cut = [asyncio.create_task(until_cut(line)) for line in lines]
+        ended = iter(asyncio.as_completed(cut))
+        for _ in range(3):
+            await next(ended)
+        (read_later,) = (line for line, one in zip(lines, cut, strict=True) if not one.done())
+        read_later.shutdown(socket.SHUT_RDWR)
+
+
+async def test_answers_that_nobody_reads_shut_nobody_out() -> None:
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(on_a_socket(large, **protocols(ConnectionLimits(most=10))))
+        for _ in range(10):
+            line = asks_and_never_reads(stack, port, "/endless")
+            assert await asyncio.to_thread(line.recv, 1)
+        async with asyncio.timeout(60):
+            while not (await whole_answer(port)).endswith(b"yes"):  # until an answer has filled its line
+                pass
 
 
 async def test_requests_behind_one_another_are_so_many() -> None:

@@ -2,7 +2,7 @@
 
 A connection that has not brought a whole request head costs its opener nothing. So there may be few of them from one
 address, each has little time, and where the process is full the oldest of them makes room. Connections that wait for
-their next request go after those; one that is being answered is never cut off for another.
+their next request go after those, then answers that nobody reads; no other one is cut off while it is answered.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from typing import Protocol
 from sederunt import log
 from sederunt.accounting import Ledger
 from sederunt.addresses import CRUMB_BYTES, MOST_CRUMBS
+from sederunt.api.transport.unread_answers import TAKEN_S, AnsweredConnection, UnreadAnswers
 from sederunt.model.budgets import count_of
 
 HEAD_S = 20.0  # from the connection, or the first byte of a further request, to the end of its headers
@@ -25,7 +26,7 @@ RESERVED_FILES = 256  # for the database, the storage, the bus and everything el
 logger = log.get(component="api")
 
 
-class Connection(Protocol):
+class Connection(AnsweredConnection, Protocol):
     """What is counted: a protocol of the server."""
 
     def is_held_up(self) -> bool:
@@ -57,6 +58,8 @@ class ConnectionLimits:
     most_half_per_address: int = count_of(HALF_OPEN)
     head_s: float = HEAD_S
     body_s: float = BODY_S
+    taken_s: float = TAKEN_S
+    most_unread_bytes: float = count_of("unread_mb") * 1e6
 
 
 class Connections:
@@ -73,6 +76,7 @@ class Connections:
         self._half: dict[Connection, float] = {}  # → since when, oldest first
         self._idle: dict[Connection, None] = {}  # oldest first
         self._bodies: dict[Connection, _Body] = {}
+        self._unread: UnreadAnswers[Connection] = UnreadAnswers(limits.most_unread_bytes, limits.taken_s)
         self._timer: asyncio.TimerHandle | None = None
         self.ended = 0  # how many were cut off or timed out
 
@@ -85,7 +89,7 @@ class Connections:
             self._ledger.refuse(HALF_OPEN)
             self._end(next(one for one in self._half if self._all[one] == address))
         if len(self._all) >= self._limits.most:
-            victim = next(iter(self._half), None) or next(iter(self._idle), None)
+            victim = next(iter(self._half), None) or next(iter(self._idle), None) or self._unread.greediest()
             if victim is None:
                 self.ended += 1
                 return False
@@ -129,11 +133,22 @@ class Connections:
         if connection in self._all and connection not in self._half:
             self._idle[connection] = None
 
+    def is_unread(self, connection: Connection) -> None:
+        """Note that the line is full, and an answer waits here."""
+        if connection in self._all:
+            self._unread.waits(connection, self._all[connection], self._monotonic())
+            self._watch()
+
+    def is_read(self, connection: Connection) -> None:
+        """Note that there is room on the line again."""
+        self._unread.goes_on(connection)
+
     def left(self, connection: Connection) -> None:
         """Forget a connection that is over, or became a socket."""
         self._no_longer_half(connection)
         self._idle.pop(connection, None)
         self._bodies.pop(connection, None)
+        self._unread.goes_on(connection)
         self._all.pop(connection, None)
 
     def _no_longer_half(self, connection: Connection) -> None:
@@ -153,7 +168,7 @@ class Connections:
     def _look_again(self) -> None:
         self._timer = None
         self.look()
-        if self._half or self._bodies:
+        if self._half or self._bodies or self._unread:
             self._watch()
 
     def look(self) -> None:
@@ -172,6 +187,8 @@ class Connections:
             if body.ends is None and body.came < BODY_BYTES and not connection.is_held_up():
                 slow.append(connection)
             body.since, body.came, body.pieces = now, 0, 0
+        for connection in (*self._unread.stalled(now), *self._unread.beyond_memory()):
+            self._end(connection)
         for connection in slow:
             self.ended += 1
             self.left(connection)

@@ -8,6 +8,8 @@ import asyncio
 import json
 import resource
 import socket
+import struct
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -25,6 +27,8 @@ GOODBYE_S = 5.0  # a listener may take so long to read what is on the line befor
 HEAD_BYTES = 64 * 1024  # uvicorn with this parser has no limit: anybody could fill the memory
 KEEP_ALIVE_S = 75  # longer than clients and proxies keep a connection, or they send a request on one that just ended
 REQUEST_SLICE_BYTES = 16 * 1024  # of a request, read at once: who is cut off for what came is heard no further
+AT_ONCE = struct.pack("ii", 1, 0)  # of SO_LINGER: what is on the line is dropped
+ACKED_AT = 120  # where Linux tells in tcp_info how many bytes the other side has taken
 MOST_WAITING = 32  # requests of one connection behind the one that is answered: uvicorn reads on with each answer
 SLICE_BYTES = 1024  # of what came, read at once: a piece of a message may have six bytes
 FIRST_REQUEST_S = 2.0  # a connection that has just come may take so long to bring its request to an api that ends
@@ -110,8 +114,32 @@ class HttpProtocol(HttpToolsProtocol):
         return self.flow is not None and self.flow.read_paused
 
     def cut(self) -> None:
-        """End it at once."""
+        """End it at once; what nobody reads does not stay in the line either."""
+        if self.unread_bytes():
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
         self.transport.abort()
+
+    def unread_bytes(self) -> int:
+        """Return how much of its answers waits here."""
+        return self.transport.get_write_buffer_size()
+
+    def taken_bytes(self) -> int | None:
+        """Return how much the other side has taken since it came; None where the system does not tell."""
+        line = self.transport.get_extra_info("socket")
+        try:
+            told = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, ACKED_AT + 8)
+        except OSError:
+            return None
+        return int.from_bytes(told[ACKED_AT:], sys.byteorder) if len(told) == ACKED_AT + 8 else None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if not self._is_socket:
+            self.known.is_unread(self)
+
+    def resume_writing(self) -> None:
+        self.known.is_read(self)
+        super().resume_writing()
 
     def time_out(self) -> None:
         """End it with an answer, where none has begun."""

@@ -5,10 +5,13 @@ import pytest
 from sederunt.accounting import Ledger
 from sederunt.addresses import CRUMB_BYTES, MOST_CRUMBS
 from sederunt.api.transport.connections import BODY_BYTES, BODY_S, LINGER_S, ConnectionLimits, Connections
+from sederunt.api.transport.unread_answers import TAKEN_BYTES, TAKEN_S
 
 
 class Line:
     """A connection that remembers how it ended."""
+
+    unread = taken = 0
 
     def __init__(self) -> None:
         self.was_cut = self.timed_out = False
@@ -18,6 +21,12 @@ class Line:
 
     def cut(self) -> None:
         self.was_cut = True
+
+    def unread_bytes(self) -> int:
+        return self.unread
+
+    def taken_bytes(self) -> int | None:
+        return self.taken
 
     def time_out(self) -> None:
         self.timed_out = True
@@ -77,3 +86,44 @@ async def test_a_body_in_crumbs_is_cut_off(known: Connections) -> None:
         known.has_body(crumbs, CRUMB_BYTES - 1)
         known.has_body(pieces, CRUMB_BYTES)
     assert (crumbs.was_cut, pieces.was_cut) == (True, False)
+
+
+def is_answered_and_waits(known: Connections, address: str, unread: int) -> Line:
+    line = Line()
+    line.unread = unread
+    known.came(line, address)
+    known.has_head(line)
+    known.is_whole(line)
+    known.is_unread(line)
+    return line
+
+
+async def test_who_takes_an_answer_slowly_keeps_its_connection(known: Connections, clock: Clock) -> None:
+    slow, stalled = (is_answered_and_waits(known, "192.0.2.1", 1000) for _ in range(2))
+    for _ in range(5):
+        clock.now += TAKEN_S
+        slow.taken += TAKEN_BYTES
+        stalled.taken += 1
+        known.look()
+    assert (slow.was_cut, stalled.was_cut) == (False, True)
+
+
+async def test_the_largest_unread_answer_of_the_address_that_has_most_goes_first(clock: Clock) -> None:
+    known = Connections(ConnectionLimits(most=3, most_unread_bytes=100), clock, Ledger())
+    few = is_answered_and_waits(known, "192.0.2.1", 50)
+    many = [is_answered_and_waits(known, "192.0.2.2", size) for size in (40, 30)]
+    known.look()
+    assert [line.was_cut for line in (few, *many)] == [False, True, False]
+    for _ in range(2):  # one beyond the most
+        known.came(Line(), "192.0.2.3")
+    assert [line.was_cut for line in (few, many[1])] == [False, False]  # half requests go before
+
+
+async def test_an_unread_answer_makes_room_where_nothing_else_does(clock: Clock) -> None:
+    known = Connections(ConnectionLimits(most=2), clock, Ledger())
+    busy = Line()
+    known.came(busy, "192.0.2.1")
+    known.has_head(busy)
+    unread = is_answered_and_waits(known, "192.0.2.1", 50)
+    assert known.came(Line(), "192.0.2.2")
+    assert (busy.was_cut, unread.was_cut) == (False, True)

@@ -1,0 +1,90 @@
+"""The connections whose answer waits here because nobody reads it: who takes nothing is let go, and all hold so much.
+
+A server writes until the line is full, and then waits for room without an end. An answer that was made at once lies in
+our memory meanwhile, and one that is made piece by piece holds its file and its place among the connections.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from sederunt.model.budgets import count_of
+
+TAKEN_S, TAKEN_BYTES = 60.0, 32 * 1024  # a line that is full takes so much in that time
+
+
+class AnsweredConnection(Protocol):
+    """A connection with an answer that does not fit into the line."""
+
+    def unread_bytes(self) -> int:
+        """Return how much of its answers waits here."""
+
+    def taken_bytes(self) -> int | None:
+        """Return how much the other side has taken since it came; None where the system does not tell."""
+
+
+Answered = TypeVar("Answered", bound=AnsweredConnection)
+
+
+@dataclass(slots=True)
+class _Taken:
+    since: float
+    bytes: int | None
+
+
+class UnreadAnswers(Generic[Answered]):
+    """Counts them for one process.
+
+    Args:
+        most_bytes: how much may wait here in all.
+        taken_s: whoever takes less than `TAKEN_BYTES` in that time is let go.
+    """
+
+    def __init__(self, most_bytes: float = count_of("unread_mb") * 1e6, taken_s: float = TAKEN_S) -> None:
+        self._most_bytes, self._taken_s = most_bytes, taken_s
+        self._all: dict[Answered, tuple[str, _Taken]] = {}  # → the address at the other end
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def waits(self, connection: Answered, address: str, now: float) -> None:
+        """Note that the line is full."""
+        self._all.setdefault(connection, (address, _Taken(now, connection.taken_bytes())))
+
+    def goes_on(self, connection: Answered) -> None:
+        """Note that there is room on the line, or that it is over."""
+        self._all.pop(connection, None)
+
+    def stalled(self, now: float) -> list[Answered]:
+        """Return who took next to nothing for long."""
+        found = []
+        for connection, (_, before) in self._all.items():
+            if now - before.since < self._taken_s:
+                continue
+            taken = connection.taken_bytes()
+            if taken is not None and before.bytes is not None and taken - before.bytes < TAKEN_BYTES:
+                found.append(connection)
+            before.since, before.bytes = now, taken
+        return found
+
+    def beyond_memory(self) -> list[Answered]:
+        """Return whose answers have to go, so that all others fit: the largest of the address that has most."""
+        sizes = {connection: connection.unread_bytes() for connection in self._all}
+        found = []
+        total = sum(sizes.values())
+        while total > self._most_bytes:
+            found.append(victim := self._greediest(sizes))
+            total -= sizes.pop(victim)
+        return found
+
+    def greediest(self) -> Answered | None:
+        """Return which of them makes room where there is none left."""
+        sizes = {connection: connection.unread_bytes() for connection in self._all}
+        return self._greediest(sizes) if sizes else None
+
+    def _greediest(self, sizes: dict[Answered, int]) -> Answered:
+        held: Counter[str] = Counter()
+        for connection, size in sizes.items():
+            held[self._all[connection][0]] += size
+        worst, _ = held.most_common(1)[0]
+        return max((one for one in sizes if self._all[one][0] == worst), key=sizes.__getitem__)
