@@ -64,6 +64,7 @@ class BotConfig:
     profanity_filter: bool = False
     initial_chat_message: str | None = None
     stop_options: StopOptions = field(default_factory=StopOptions)
+    waiting_time_given: bool = False  # whether waiting_room_timeout is the caller's word, be it the default's
     authentication: Authentication | None = None
     custom_vocabulary: tuple[str, ...] = ()
     realtime_audio: bool = False

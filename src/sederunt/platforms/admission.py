@@ -14,7 +14,7 @@ from sederunt.clock import Clock
 from sederunt.model.status import StopReason
 from sederunt.platforms.flow import LOOK_EVERY_S, OUR_LIMIT, PageFlow
 from sederunt.platforms.limits import EntryLimits
-from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.links import MeetingLink, names_no_meeting, place_of
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.targets import Act, FoundControl
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
 
 WAITING_LOOK_EVERY_S = 0.5
+LED_AWAY_S = 10.0  # a page that is none we know may stand so long in the lobby's place
 PASSCODE_S = 8.0  # a field for a passcode may stand there for a moment before the address fills it
 
 
@@ -71,7 +72,11 @@ async def join(
             return Admission(reading=rejected)
         if await flow.load_again_if_premature(reading):
             continue
-        if ended := flow.ending(reading) or _lacking_passcode(flow, link, reading, controls):
+        if (
+            ended := _led_away(flow, platform, reading)
+            or flow.ending(reading)
+            or _lacking_passcode(flow, link, reading, controls)
+        ):
             if ended.reason is StopReason.WAITING_ROOM_TIMEOUT and ended.row == OUR_LIMIT:
                 await platform.leave(page)
             return Admission(reading=ended)
@@ -79,6 +84,19 @@ async def join(
         if not stepped:
             await flow.load_again_if_stalled(reading)
             await clock.sleep(WAITING_LOOK_EVERY_S if reading.state is PageState.LOBBY else LOOK_EVERY_S)
+
+
+def _led_away(flow: PageFlow, platform: Platform, reading: Reading) -> Reading | None:
+    """The site put a page that is no meeting's into the lobby's place: to who waited there it means that they were not
+    let in. What it puts there while it lets somebody in becomes a call."""
+    waited_at = flow.seen.waited_at
+    if reading.state is not PageState.LOADING or not waited_at or place_of(reading.url) == waited_at:
+        return None
+    if flow.clock.monotonic() - flow.seen.state_since < LED_AWAY_S or not names_no_meeting(
+        platform.parse_link, reading.url
+    ):
+        return None
+    return Reading(state=PageState.REFUSED, reason=StopReason.REQUEST_DENIED, row="admission.led_away", url=reading.url)
 
 
 def _lacking_passcode(

@@ -16,6 +16,7 @@ from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError, PageStuck
 from sederunt.model.status import StopReason
 from sederunt.platforms.limits import EntryLimits
+from sederunt.platforms.links import place_of
 from sederunt.platforms.page_state import ENDINGS, PageState, Reading
 from sederunt.platforms.survey import press
 from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
@@ -61,6 +62,7 @@ class Sightings:
     state_since: float = 0.0  # of the last reading's state and row
     moved_at: float = 0.0  # the last time anything was loaded, done, or changed
     frozen_since: float | None = None
+    waited_at: str = ""  # the place of the lobby that was seen last
     shown_since: dict[str, float] = field(default_factory=dict)  # targets that are there now
 
 
@@ -144,8 +146,10 @@ class PageFlow:
         if self.seen.last is None or self.seen.last.state is not reading.state:
             self.seen.moved_at = now
         self.seen.last, self.seen.state_since = reading, now
-        if reading.state is PageState.LOBBY and self.limits is not None:
-            self.limits.note_waiting()
+        if reading.state is PageState.LOBBY:
+            self.seen.waited_at = place_of(reading.url)
+            if self.limits is not None:
+                self.limits.note_waiting()
         return True
 
     def ending(self, reading: Reading) -> Reading | None:

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from sederunt.errors import RequestError
 from sederunt.model.bot import Service
+
+EMPTY_PAGE = "about:blank"
 
 
 class InvalidLink(RequestError):
@@ -19,16 +22,24 @@ class MeetingLink:
     url: str = field(repr=False)  # what the browser opens
     meeting_id: str  # the site's own code, number or thread
     passcode: str | None = field(default=None, repr=False)  # for a passcode field, where one is shown
+    is_nickname: bool = False  # the site leads on from there: no call stands at such an address
     fallback_url: str | None = field(default=None, repr=False)  # another door, tried where the first one stalls
 
 
 def names_no_meeting(parse_link: Callable[[str], MeetingLink], url: str) -> bool:
-    """Return whether an address of the web names no meeting of a site: there sites lead who is not let in, or out of a
-    call: to their start page, to a survey. An empty tab or the browser's own page of errors is none of theirs."""
+    """Return whether an address names no meeting of a site: there sites lead who is not let in, or out of a call: to
+    their start page, to a survey, to nothing at all. The browser's own page of errors is none of theirs."""
+    if url == EMPTY_PAGE:
+        return True
     if not url.startswith(("https://", "http://")):
         return False
     try:
-        parse_link(url)
+        return parse_link(url).is_nickname
     except InvalidLink:
         return True
-    return False
+
+
+def place_of(url: str) -> str:
+    """Return an address without what may be secret in it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.netloc else url.partition("?")[0]

@@ -31,6 +31,14 @@ _SHARED_ELSEWHERE = phrases(
     "geteilt | freigegeben | partagé | compartirá | compartid | compartilhad | partilhad | condivis | gedeeld | と共有"
 )
 ASKS_CONSENT = RECORDED + SHARED_WITH + _SHARED_ELSEWHERE
+# … and which of these words state that it is so, or ask for agreement. The others name a recording, of which a dialog
+# may also ask whether to delete or share it.
+STATED = SHARED_WITH + phrases(
+    "being recorded | be recorded | recorded by | is recording | being transcribed | be transcribed | livestreamed | "
+    "being archived | taking notes | take notes | ai companion | consent | aufgezeichnet | transkribiert | zustimm | "
+    "einverstanden | enregistré | transcrit | consentement | grabando | grabad | consentimiento | gravad | "
+    "consentimento | registrat | consenso | opgenomen | toestemming | 録画されて | 録音されて | 文字起こしされて | 同意"
+)
 
 # What a dialog asks that begins or ends something for everybody: no notice, though it speaks of recording as well.
 OFFERS = phrases(
@@ -49,6 +57,9 @@ OFFERS_DECLINED = phrases(
     "Cancel | No | No thanks | Not now | Close | Abbrechen | Nein | Annuler | Non | Cancelar | Não | Annulla | "
     "Annuleren | Nee | キャンセル | いいえ"
 )
+
+# Who asks with this button beside the other wants something done; a notice can only be taken note of, or left.
+CANCELS = phrases("Cancel | Abbrechen | Annuler | Cancelar | Annulla | Annuleren | キャンセル")
 
 # Which of its buttons accepts, and what beside it says no or leads elsewhere.
 CONSENT_GIVEN = phrases(

@@ -109,8 +109,8 @@ MEANINGS: Mapping[str, Meaning] = {
         state=PageState.REFUSED,
         reason=StopReason.REQUEST_DENIED,
         stems=(
-            rf"\b{_SOMEBODY} (?:has |have )?(?:denied|declined|rejected|refused|turned down) (?:you\b|your (?:request|"
-            rf"entry|attempt))",
+            rf"\b{_SOMEBODY} (?:in the {_MEETING} )?(?:has |have )?(?:denied|declined|rejected|refused|turned down) "
+            r"(?:you\b|your (?:request|entry|attempt))",
             rf"\b{_SOMEBODY} (?:did(?:n't| not)|won't|will not|would(?:n't| not)) (?:let|admit|allow) you\b",
             r"\byour request (?:to (?:join|enter)[\w ]{0,24} )?(?:was|has been) (?:not accepted|denied|declined|"
             r"rejected|refused|turned down)",
@@ -213,7 +213,9 @@ MEANINGS: Mapping[str, Meaning] = {
             r"\b(?:no ?-?one|nobody) (?:has )?(?:responded|answered|replied|reacted)",
             r"niemand hat .{0,40}(?:reagiert|geantwortet)|personne n'a répondu|nadie (?:ha respondido|respondió)",
             r"nessuno ha risposto|ninguém respondeu|niemand heeft .{0,40}(?:gereageerd|geantwoord)",
-            r"(?:応答|返答|回答)(?:が|は)?(?:ありません|ない)",
+            r"(?:応答|返答|回答)(?:が|は)?(?:ありません|ない)|誰も.{0,12}(?:応答|返答|回答|承認)",
+            r"nikt nie (?:odpowiedział|zareagował)|ingen (?:har )?(?:svar|reager)|никто не (?:ответил|отреагировал)",
+            r"아무도.{0,20}(?:응답|답변)|没有人.{0,8}(?:回应|回复|响应)|無人.{0,4}回應|kimse.{0,12}(?:yanıt|cevap)",
         ),
     ),
     "host_elsewhere": Meaning(
@@ -261,6 +263,8 @@ ENDINGS: Mapping[str, Meaning] = {
         reason=StopReason.KICKED,
         stems=_REMOVED + _REMOVED_ELSEWHERE,
     ),
+    # By whoever put it back into the lobby.
+    "not_let_back": Meaning(state=PageState.REMOVED, reason=StopReason.KICKED, stems=MEANINGS["denied"].stems),
     "ended": Meaning(
         state=PageState.OVER,
         reason=StopReason.MEETING_ENDED,
@@ -271,11 +275,26 @@ ENDINGS: Mapping[str, Meaning] = {
             rf"\byou(?:'ve| have)? left (?:the|this) {_MEETING}",
             rf"\bthanks? (?:you )?for (?:joining|attending)|\b{_MEETING} (?:was|has been) (?:ended|closed|terminated)",
             # What a site asks of who is out of a call.
-            rf"\b(?:how was|rate) (?:the|your|this) (?:\w+ )?(?:quality|audio|sound|video|experience|{_MEETING})",
+            rf"\brate (?:the|your|this) (?:\w+ )?(?:quality|audio|sound|video|experience|{_MEETING})",
+            r"\bhow (?:was|were|did) (?:it|the|your|this|everything)\b",
+            r"\bwie war (?:es|der|die|das|deine?|ihre?)\b|\bhoe was (?:het|de|je|uw)\b",
+            r"\bcomment (?:était|s'est passée?)\b|\bcómo (?:fue|estuvo|ha ido)\b|\bcomo foi\b|\bcom'(?:era|è andat)|"
+            r"いかがでしたか",
             rf"{_SITZUNG} verlassen|vous avez quitté|has (?:salido|abandonado)|hai lasciato|você saiu|退出しました",
         ),
     ),
 }
+
+# A fault of the site's own, where the call was: it goes on, perhaps, and a fresh page finds out.
+_FAULT = (
+    r"\bsomething went wrong\b|\ban? (?:unexpected |unknown |internal )?error (?:has )?occurred\b",
+    r"\bwe(?:'ve| have)? (?:ran into|run into|hit|encountered) an? (?:problem|error|issue)\b",
+    r"\b(?:reload|refresh) (?:the|this) page\b",
+    r"(?:etwas|da) ist .{0,12}schiefgelaufen|ein (?:unerwarteter )?fehler ist aufgetreten",
+    r"une erreur (?:inattendue )?(?:s'est produite|est survenue)|se ha producido un error|algo (?:salió|ha salido) mal",
+    r"ocorreu um erro|algo (?:deu errado|correu mal)|si è verificato un errore|qualcosa è andato storto",
+    r"er is (?:iets misgegaan|een fout opgetreden)|(?:エラー|問題)が発生",
+)
 
 _BESIDE_LOBBY = frozenset({"denied", "removed_from_lobby"})  # may stand beside the lobby's old words
 # What a dialog says of these counts also over a page that still offers its button to join.
@@ -329,7 +348,12 @@ def endings_by_meaning(site: str, *, unless: tuple[str, ...], dialogs: tuple[str
         )
         for name, meaning in _ENDINGS_TOLD.items()
     )
-    return told + tuple(
+    plain = tuple(
         rows.stem(f"means.{name}", meaning.stems, SOURCE, state=meaning.state, reason=meaning.reason, unless=unless)
         for name, meaning in ENDINGS.items()
     )
+    fault = rows.stem("means.fault", _FAULT, SOURCE, state=PageState.TROUBLE, unless=unless)
+    # Somebody put the bot back into the lobby.
+    waiting = MEANINGS["waiting"].stems + MEANINGS["not_started"].stems
+    again = rows.stem("means.waiting_again", waiting, SOURCE, state=PageState.LOBBY, unless=unless)
+    return (*told, *plain, fault, again)

@@ -7,11 +7,14 @@ from sederunt.platforms.call_controls import ChatPanel, Panel
 from sederunt.platforms.evidence import READ, EvidenceRow, Phase, Showing
 from sederunt.platforms.notices import (
     ASKS_CONSENT,
+    CANCELS,
     CONSENT_GIVEN,
     CONSENT_REFUSED,
     DISMISSALS_IN_CALL,
     OFFERS,
     OFFERS_DECLINED,
+    RECORDED,
+    STATED,
     STAYS,
     outside_panels,
 )
@@ -142,12 +145,15 @@ def consent(
     )
 
 
-def decline_step(target: Targets, within: tuple[str, ...]) -> Step:
-    """Make the step that answers no where the site asks whether to begin or end something for everybody."""
-    declined = target(
-        "decline", "K", within=outside_panels(within), holding=OFFERS, names=OFFERS_DECLINED, seen="2026-11"
+def decline_steps(target: Targets, within: tuple[str, ...]) -> tuple[Step, ...]:
+    """Make the steps that answer no where the site asks whether to begin or end something for everybody, or to do
+    something with a recording."""
+    boxes = outside_panels(within)
+    declined = target("decline", "K", within=boxes, holding=OFFERS, names=OFFERS_DECLINED, seen="2026-11")
+    cancelled = target(
+        "cancel_offer", "own", within=boxes, holding=RECORDED, lacking=STATED, names=CANCELS, seen="2026-11"
     )
-    return Step(target=declined)
+    return (Step(target=declined), Step(target=cancelled))
 
 
 def named_controls(

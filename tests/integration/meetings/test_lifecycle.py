@@ -380,7 +380,7 @@ async def test_a_bot_comes_back_through_the_door_however_long_it_was_inside(make
 @pytest.mark.parametrize(
     ("at", "finds", "waits_s"),
     [
-        ("about:blank", PageState.LOADING, 4),
+        ("chrome-error://chromewebdata/", PageState.TROUBLE, 4),
         ("https://meet.example/home", PageState.PREJOIN, 4),
         ("https://meet.example/abc?authuser=0", PageState.PREJOIN, 4),  # loaded anew, and asks to be joined again
         ("https://meet.example/abc?authuser=0", PageState.LOADING, 10),  # … or still loads: it may find back by itself

@@ -146,11 +146,16 @@ OFFERED = (
     ("Opname starten?", "", "Annuleren", "OK"),
     ("Aufzeichnung starten?", "Alle stimmen der Aufzeichnung zu.", "Abbrechen", "OK"),
     ("Stop recording?", "", "No", "Continue"),
+    ("Opname verwijderen", "De opname wordt voor iedereen verwijderd.", "Annuleren", "OK"),
+    ("Pause recording", "Recording will be paused for everyone.", "Cancel", "Continue"),
+    ("Partager", "L'enregistrement sera partagé par un lien public.", "Annuler", "D'accord"),
+    ("Transkription", "Die Transkription wird für alle gelöscht.", "Abbrechen", "Weiter"),
 )
 TOLD = (
     ("This meeting is being recorded", "The host may start recording at any time.", "Leave", "Got it"),
     ("Se va a grabar esta reunión", "", "Salir", "Aceptar"),
     ("De opname is gestart", "", "Verlaten", "OK"),
+    ("This call is being recorded", "Continue to stay.", "Cancel", "Continue"),
 )
 
 

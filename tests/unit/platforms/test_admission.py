@@ -18,6 +18,7 @@ from sederunt.platforms.evidence import PageSnapshot
 from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.page_state import PageState, Reading
+from sederunt.platforms.registry import platform_of
 from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
 
 LINK = MeetingLink(
@@ -87,6 +88,9 @@ class Scripted:
 
     def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         return self._reading
+
+    def parse_link(self, text: str) -> MeetingLink:
+        return platform_of(Service("zoom")).parse_link(text)
 
     async def leave(self, page: Any) -> None:
         self.left += 1
@@ -166,6 +170,42 @@ async def test_a_moment_in_the_call_is_not_believed(clock: FakeClock) -> None:
     attempt.show = lambda: next(scenes)
     assert (await attempt.run()).reading.state is PageState.IN_CALL
     assert attempt.states == ["x.prejoin", "x.in_call", "x.prejoin", "x.in_call"]
+
+
+@pytest.mark.parametrize(
+    ("led_to", "ends"),
+    [
+        ("https://zoom.us/", StopReason.REQUEST_DENIED),
+        ("about:blank", StopReason.REQUEST_DENIED),
+        ("https://zoom.us/wc/81234567890/start", None),  # the meeting's own: it may be the call that loads
+    ],
+)
+async def test_who_is_led_from_the_lobby_to_no_meeting_was_not_let_in(
+    clock: FakeClock, led_to: str, ends: StopReason | None
+) -> None:
+    """It was waited for the caller's whole time before the site's start page."""
+    attempt = Try(clock, KNOCK)
+    scenes = itertools.chain(
+        [(reading(PageState.LOBBY, url="https://zoom.us/wc/81234567890/join"), ())] * 3,
+        itertools.repeat((reading(PageState.LOADING, url=led_to), ())),
+    )
+    attempt.show = lambda: next(scenes)
+    found = (await attempt.run()).reading
+    assert found.reason is (ends or StopReason.WAITING_ROOM_TIMEOUT)
+    assert (attempt.passed_s < 15) is (ends is not None)
+
+
+async def test_what_stands_for_a_moment_on_the_way_from_the_lobby_into_the_call_refuses_nothing(
+    clock: FakeClock,
+) -> None:
+    attempt = Try(clock, KNOCK)
+    scenes = itertools.chain(
+        [(LOBBY, ())],
+        itertools.repeat((reading(PageState.LOADING, url="https://zoom.us/"), ()), 30),
+        itertools.repeat((IN_CALL, ())),
+    )
+    attempt.show = lambda: next(scenes)
+    assert (await attempt.run()).reading.state is PageState.IN_CALL
 
 
 async def test_without_a_name_field_the_knock_waits_for_it_to_come(clock: FakeClock) -> None:

@@ -108,6 +108,10 @@ SENTENCES = {
         "Personne n'a répondu à votre demande",
         "Nadie ha respondido a tu solicitud",
         "参加リクエストへの応答がありませんでした",
+        "通話への参加リクエストに誰も応答しませんでした",
+        "Nikt nie odpowiedział na Twoją prośbę",
+        "Ingen svarade på din begäran",
+        "没有人回应您的加入请求",
     ),
     "host_elsewhere": (
         "The host is hosting another meeting",
@@ -141,6 +145,11 @@ ENDS = {
         "Je bent door de host uit deze meeting verwijderd",
         "ホストがあなたをこのミーティングから削除しました",
     ),
+    "not_let_back": (
+        "Someone in the call denied your request to join",
+        "Sorry, but you were denied access to the meeting.",
+        "Der Host hat Ihre Anfrage abgelehnt",
+    ),
     "ended": (
         "The organizer closed this meeting",
         "This call is over",
@@ -162,6 +171,10 @@ ENDS = {
         "Deze meeting is beëindigd door de host",
         "How was the call quality?",
         "Rate your meeting",
+        "How was it?",
+        "How did your call go?",
+        "Wie war Ihr Anruf?",
+        "¿Cómo fue la llamada?",
     ),
 }
 NO_ENDS = (
@@ -229,6 +242,44 @@ def test_an_end_by_meaning_counts_only_where_the_controls_are_gone(service: Serv
     assert (reading.state, reading.reason) == (PageState.REMOVED, StopReason.KICKED)
     there = {**told, f"{service}.controls_named": ("x", "y", "z")}
     assert platform.judge(PageSnapshot(matches=there), joined=True).state is not PageState.REMOVED
+
+
+LOBBIES = {"gmeet": "lobby_in_call", "teams": "lobby_again", "zoom": "waiting_for_host_again"}
+
+
+@pytest.mark.parametrize("service", sorted(LOBBIES))
+def test_a_bot_in_the_lobby_again_is_in_no_call_and_a_prejoin_is_no_lobby(service: str) -> None:
+    platform = platform_of(Service(service))
+    for row in (LOBBIES[service], "means.waiting_again"):
+        told = {f"{service}.{row}": ("x",)}
+        assert platform.judge(PageSnapshot(matches=told), joined=True).state is PageState.LOBBY
+        for sign in ("controls_named", "name_field"):
+            there = {**told, f"{service}.{sign}": ("x", "y", "z")}
+            assert platform.judge(PageSnapshot(matches=there), joined=True).state is not PageState.LOBBY
+
+
+FAULTS = (
+    "Something went wrong",
+    "An unexpected error has occurred. Please try again.",
+    "Oops! We ran into a problem.",
+    "Reload the page to continue",
+    "Etwas ist schiefgelaufen",
+    "Une erreur s'est produite",
+    "問題が発生しました",
+)
+
+
+@pytest.mark.parametrize("service", services())
+def test_a_fault_that_a_page_speaks_of_is_no_end_of_the_call(service: Service) -> None:
+    """On an address that names no meeting it was taken for the site's leading out of the call."""
+    platform = platform_of(service)
+    (fault,) = [row for row in platform.rows if row.id == f"{service}.means.fault"]
+    for sentence in FAULTS:
+        assert any(re.search(stem, normalised(sentence)) for stem in fault.patterns), sentence
+    told = {fault.id: ("x",)}
+    assert platform.judge(PageSnapshot(matches=told), joined=True).state is PageState.TROUBLE
+    there = {**told, f"{service}.controls_named": ("x", "y", "z")}
+    assert platform.judge(PageSnapshot(matches=there), joined=True).state is not PageState.TROUBLE
 
 
 @pytest.mark.parametrize("service", services())

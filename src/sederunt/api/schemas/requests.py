@@ -219,6 +219,11 @@ def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -
     if fields.bot_avatar_url and not fields.bot_avatar_file:  # a new picture instead of the one that was uploaded
         changes["bot_avatar_object"] = None
     changes["stop_options"] = _stop_options(config.stop_options, fields)
+    if "stop_options" in sent:
+        given = fields.stop_options
+        changes["waiting_time_given"] = given is not None and (
+            config.waiting_time_given or "waiting_room_timeout" in given.model_fields_set
+        )
     return replace(config, **changes)
 
 

@@ -24,6 +24,8 @@ def knocks_in_s(due_in_s: float) -> float:
 
 
 def host_may_be_late(bot: Bot) -> bool:
-    """Return whether the caller expects a late host: the bot was scheduled, or has a waiting time other than the
-    default. A caller who sends a bot at once with the default learns of a wrong meeting number sooner."""
-    return bot.scheduled_for is not None or bot.config.stop_options.waiting_room_timeout != WAITING_ROOM_MIN
+    """Return whether the caller expects a late host: the bot was scheduled, or the caller gave a waiting time, be it
+    the default. A caller who sends a bot at once without one learns of a wrong meeting number sooner."""
+    config = bot.config
+    own = config.waiting_time_given or config.stop_options.waiting_room_timeout != WAITING_ROOM_MIN
+    return bot.scheduled_for is not None or own

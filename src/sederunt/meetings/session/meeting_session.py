@@ -247,6 +247,7 @@ class MeetingSession:
             recorder=recorder,
             clock=context.clock,
             bot_id=str(bot.id),
+            waiting_s=bot.config.stop_options.waiting_room_timeout * 60,
         )
         outages = Outages(self.page, self.observer.link, recorder, context.journal, started_ms=started_ms)
         return Watcher(

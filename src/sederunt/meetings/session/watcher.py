@@ -1,7 +1,6 @@
 """The long wait in the meeting, until something ends the stay: commands, rules, the roster, the page, the row."""
 
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage
@@ -18,7 +17,7 @@ from sederunt.meetings.session.page_chores import PageChores
 from sederunt.meetings.session.stop_rules import Departure, StopRule, first_departure
 from sederunt.model.bot import PAGE_LEFT
 from sederunt.model.status import StopReason
-from sederunt.platforms.links import names_no_meeting
+from sederunt.platforms.links import names_no_meeting, place_of
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Decoder, Platform
 
@@ -28,6 +27,7 @@ HASTE_S = 2.0  # … and so much sooner where another document stands in it
 ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
 RECONNECT_S = 60.0  # a site may show "reconnecting" this long
 LOST_S = 60.0  # a page that is none we know may stay so this long before it is tried anew
+FAULT_S = 10.0  # … and one that speaks of a fault
 # … where another document stands there, whose address is the meeting's, and that loads: it may find back by itself.
 RELOADED_S = 10.0
 # … where it stands at another address, or asks to be joined: no site joins again for a guest.
@@ -40,6 +40,8 @@ LOOPING_S, LOOPING_FED_S = 5.0, 10.0  # one look, two
 # A notice that does not go away is answered at so many looks in a row, then at every twentieth: once a minute.
 NOTICE_TRIES, NOTICE_AGAIN = 5, 20
 FED_S = 5.0  # frames keep coming where the last is no older than this
+
+_PATIENCE_S = {PageState.RECONNECTING: RECONNECT_S, PageState.TROUBLE: FAULT_S}
 
 logger = log.get(component="meetings")
 
@@ -133,9 +135,11 @@ class PageLooks:
         recorder: Recorder,
         clock: Clock,
         bot_id: str,
+        waiting_s: float,
     ) -> None:
         self._platform, self._page, self._decoder, self._chores = platform, page, decoder, chores
         self._recorder, self._clock, self._bot_id = recorder, clock, bot_id
+        self._waiting_s = waiting_s  # how long the caller lets the bot wait to be let in
         self._began_at = clock.monotonic()
         self._documents, self._place = page.documents, place_of(page.url)
         self._trouble_since: dict[PageState, float] = {}
@@ -159,6 +163,8 @@ class PageLooks:
                 return Departed(departure=Departure(reason=StopReason.KICKED, row=reading.row))
             case PageState.OVER:
                 return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row=reading.row))
+            case PageState.LOBBY:
+                return self._waits_again(now, reading.row)
             case state:
                 return self._in_trouble(state, now, f"{reading.row}: {reading.seen}")
         return None
@@ -177,6 +183,13 @@ class PageLooks:
         if not self._chores.is_busy and (not stays or self._notices % NOTICE_AGAIN == 0):  # else at the next look
             await self._chores.settle()
 
+    def _waits_again(self, now: float, row: str) -> Outcome | None:
+        """Return the end of a bot that was put back into the lobby, and waits there for as long as its caller allows.
+        A fresh page would have to wait as well."""
+        if now - self._trouble_since.setdefault(PageState.LOBBY, now) < self._waiting_s:
+            return None
+        return Departed(departure=Departure(reason=StopReason.KICKED, row=row))
+
     def _in_trouble(self, state: PageState, now: float, seen: str) -> Outcome | None:
         """Return the outcome of a page that has not shown a call for too long."""
         since = self._trouble_since.setdefault(state, now)
@@ -190,8 +203,9 @@ class PageLooks:
                 return None
             return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row="page.led_away"))
         if not self.is_urgent:
-            lasts = now - since >= (RECONNECT_S if state is PageState.RECONNECTING else LOST_S)
-            return Broken(cause="connection_lost", seen=seen) if lasts else None
+            if now - since < _PATIENCE_S.get(state, LOST_S):
+                return None
+            return Broken(cause=PAGE_LEFT if state is PageState.LOADING else "connection_lost", seen=seen)
         if place == self._place and state is PageState.PREJOIN:
             lasts = now - since >= LEFT_S
         else:
@@ -244,9 +258,3 @@ def patience_s(*, is_fed: bool, renderer_cpu_s: float) -> float:
     if renderer_cpu_s >= LOOP_CPU_S:
         return LOOPING_FED_S if is_fed else LOOPING_S
     return BUSY_S if is_fed else FROZEN_S
-
-
-def place_of(url: str) -> str:
-    """Return an address without what may be secret in it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.netloc else url.partition("?")[0]

@@ -6,7 +6,15 @@ from sederunt.platforms.gmeet import labels
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
 from sederunt.platforms.notices import DISMISSALS, DISMISSALS_IN_CALL, OFFERS, SHARED_WITH, STAYS, outside_panels
 from sederunt.platforms.rows import Targets
-from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, consent, decline_step, knock_step, name_step, panels
+from sederunt.platforms.shared import (
+    BEFORE_KNOCK,
+    COOKIE_ANSWERS,
+    consent,
+    decline_steps,
+    knock_step,
+    name_step,
+    panels,
+)
 from sederunt.platforms.targets import Journey, Step
 
 _target = Targets("gmeet")
@@ -147,7 +155,7 @@ _CHAT = ChatPanel(
 
 CONTROLS = CallControls(
     notices=(
-        decline_step(_target, DIALOGS),
+        *decline_steps(_target, DIALOGS),
         Step(target=_CONSENT),
         Step(target=_SHARING),
         Step(target=_STAY),

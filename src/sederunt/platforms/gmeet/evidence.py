@@ -70,6 +70,12 @@ _CONTROL_NAMES = phrases(
     "Lower hand | Send a reaction | Meeting details | Meeting tools"
 )
 
+_WAITING = phrases(
+    "Asking to be let in | Asking to join | You'll join the call when someone lets you in | "
+    "join the call when someone lets you in | brings you into the call | Please wait until a meeting host | "
+    "admits you to the call | Waiting for the host | You're in the waiting room | waiting to be let in | "
+    "Your request to join"
+)
 _BLOCKED = phrases(
     "You can't join this video call | You can't join this meeting | You can't join this call | "
     "There is a problem connecting to this video call | There's a problem connecting to this video call"
@@ -243,21 +249,9 @@ _WAY_IN = (
         state=PageState.RECONNECTING,
     ),
     _lobby.text(
-        "lobby_in_call",
-        "Asking to be let in | You'll join the call when someone lets you in",
-        "A V B2",
-        phase=Phase.AFTER,
-        unless=_CONTROLS,
+        "lobby_in_call", _WAITING, "A V B2 O", phase=Phase.AFTER, unless=("gmeet.name_field", "gmeet.cta", *_CONTROLS)
     ),
-    _lobby.text(
-        "lobby",
-        "Asking to be let in | Asking to join | You'll join the call when someone lets you in | "
-        "join the call when someone lets you in | brings you into the call | Please wait until a meeting host | "
-        "admits you to the call | Waiting for the host | You're in the waiting room | waiting to be let in | "
-        "Your request to join",
-        "A V B2 O",
-        phase=Phase.BEFORE,
-    ),
+    _lobby.text("lobby", _WAITING, "A V B2 O", phase=Phase.BEFORE),
     _lobby.selector(
         "lobby_label",
         tuple(

@@ -24,15 +24,18 @@ def parse_link(text: str) -> MeetingLink:
     if address.netloc != HOST:
         raise InvalidLink(f"The meeting_url is not on {HOST}: {EXPECTED}.")
     refuse_second_address(address, EXPECTED)
-    code = _code_of(decoded(address.path).strip("/").lower())
+    code, is_nickname = _code_of(decoded(address.path).strip("/").lower())
     # The language is pinned because the texts we read are English; every other parameter is dropped.
-    return MeetingLink(service=Service("gmeet"), url=f"https://{HOST}/{code}?hl=en", meeting_id=code)
+    return MeetingLink(
+        service=Service("gmeet"), url=f"https://{HOST}/{code}?hl=en", meeting_id=code, is_nickname=is_nickname
+    )
 
 
-def _code_of(path: str) -> str:
+def _code_of(path: str) -> tuple[str, bool]:
+    """Return the code, or the nickname, of a path, and whether it is a nickname. Raises InvalidLink."""
     path = path.rstrip(" .,;>")
     if found := _CODE.fullmatch(path) or _UNDASHED.fullmatch(path):
-        return "-".join(found.groups())
+        return "-".join(found.groups()), False
     if path not in _NOT_A_MEETING and not _MISTYPED_CODE.fullmatch(path) and _NICKNAME.fullmatch(path):
-        return path
+        return path, True
     raise InvalidLink(f"The meeting_url holds no meeting code: {EXPECTED}.")

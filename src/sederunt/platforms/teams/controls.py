@@ -4,7 +4,15 @@ from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import DIALOGS, Showing
 from sederunt.platforms.notices import DISMISSALS, DISMISSALS_IN_CALL, OFFERS, STAYS, outside_panels
 from sederunt.platforms.rows import Targets
-from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, consent, decline_step, knock_step, name_step, panels
+from sederunt.platforms.shared import (
+    BEFORE_KNOCK,
+    COOKIE_ANSWERS,
+    consent,
+    decline_steps,
+    knock_step,
+    name_step,
+    panels,
+)
 from sederunt.platforms.targets import Journey, Step
 from sederunt.platforms.teams.evidence import LAUNCHER_NAMES, NAME_FIELDS, WITHOUT_DEVICES
 
@@ -142,7 +150,7 @@ _CHAT = ChatPanel(
 
 CONTROLS = CallControls(
     notices=(
-        decline_step(_target, _DIALOG),
+        *decline_steps(_target, _DIALOG),
         Step(target=_NO_DEVICES),
         Step(target=_CONSENT),
         Step(target=_STAY),

@@ -65,6 +65,13 @@ _CONTROL_NAMES = phrases(
     "People* | Chat | Show conversation | React | Raise | Raise your hand | View | Rooms | Apps | Share | "
     "Share content | Leave | Leave (*"
 )
+_WAITING = phrases(
+    "Someone will let you in | Someone in the meeting should let you in | "
+    "When the meeting starts, we'll let people in | We'll let people in when the meeting starts | "
+    "let people in the meeting know you're waiting | let people know you're waiting | You're in the lobby | "
+    "Waiting for someone to let you in | Waiting to be admitted | when someone admits you | "
+    "Your request to join has been sent"
+)
 
 _ENDS = EndTexts(
     removed=(
@@ -241,16 +248,7 @@ _WAY_IN = (
         unless=("teams.name_field",),
     ),
     _seen.button("no_devices", WITHOUT_DEVICES, "S V B2 I", state=PageState.DIALOG),
-    _lobby.text(
-        "lobby",
-        "Someone will let you in | Someone in the meeting should let you in | "
-        "When the meeting starts, we'll let people in | We'll let people in when the meeting starts | "
-        "let people in the meeting know you're waiting | let people know you're waiting | You're in the lobby | "
-        "Waiting for someone to let you in | Waiting to be admitted | when someone admits you | "
-        "Your request to join has been sent",
-        "A V B2 O J",
-        phase=Phase.BEFORE,
-    ),
+    _lobby.text("lobby", _WAITING, "A V B2 O J", phase=Phase.BEFORE),
     _lobby.selector(
         "lobby_element",
         ('[data-tid*="lobby" i]', '[data-tid*="waiting" i]'),
@@ -260,10 +258,10 @@ _WAY_IN = (
     ),
     _lobby.text(
         "lobby_again",
-        "Someone will let you in | You're in the lobby",
-        "A V",
+        _WAITING,
+        "A V B2 O J",
         phase=Phase.AFTER,
-        unless=_CONTROLS,
+        unless=("teams.name_field", "teams.join_button", *_CONTROLS),
     ),
     _in_call.selector("in_call_still", (*_CALL_ONLY, _HANGUP), "A V B2 LMA", phase=Phase.AFTER),
     _entering.selector("in_call", _CALL_ONLY, "A V B2 LMA", at_least=2),

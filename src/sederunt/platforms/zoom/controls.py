@@ -4,7 +4,15 @@ from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import Showing
 from sederunt.platforms.notices import ASKS_CONSENT, DISMISSALS_IN_CALL, STAYS, outside_panels
 from sederunt.platforms.rows import Rows, Targets
-from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, consent, decline_step, knock_step, name_step, panels
+from sederunt.platforms.shared import (
+    BEFORE_KNOCK,
+    COOKIE_ANSWERS,
+    consent,
+    decline_steps,
+    knock_step,
+    name_step,
+    panels,
+)
 from sederunt.platforms.targets import Act, Journey, Step
 from sederunt.platforms.zoom.evidence import JOIN_BUTTONS, MODALS, NAME_FIELDS, PASSCODE_FIELDS
 
@@ -114,7 +122,7 @@ _CHAT = ChatPanel(
 
 CONTROLS = CallControls(
     notices=(
-        decline_step(_target, MODALS),
+        *decline_steps(_target, MODALS),
         Step(target=_CONSENT),
         Step(target=_STAY),
         Step(target=_DISMISS),

@@ -94,6 +94,11 @@ _FOOTER = (
 _FOOTERS = ("#foot-bar", "#wc-footer", "footer", '[role="toolbar"]', '[class*="footer"]')
 _CONTROL_NAMES = phrases("Participants* | Chat* | Leave | End | Reactions | React | Share Screen | Share | More")
 _WAITING = (".waiting-room-container", ".wr-information", ".wr-topic", ".wr-tip", ".wr-title", ".on-hold-main")
+_WAITING_WORDS = phrases(
+    "Waiting for the host to start | Please wait for the host to start | If you are the host, sign in to start | "
+    "the meeting host will let you in soon | host will let you in soon | will let you in soon | "
+    "let them know you're here | admitted shortly | Waiting for a host to join | the host lost connection"
+)
 
 _ENDS = EndTexts(
     removed=(
@@ -252,12 +257,13 @@ _WAY_IN = (
         within=(*_LOUD, '[class*="reconnect"]', '[role="alert"]', '[role="status"]', "#wc-leave"),
     ),
     _reconnecting.selector("reconnecting_element", ".dialog-reconnect-container", "Z"),
+    _lobby.text("waiting_for_host", _WAITING_WORDS, "Z V B2"),
     _lobby.text(
-        "waiting_for_host",
-        "Waiting for the host to start | Please wait for the host to start | If you are the host, sign in to start | "
-        "the meeting host will let you in soon | host will let you in soon | will let you in soon | "
-        "let them know you're here | admitted shortly | Waiting for a host to join | the host lost connection",
-        "Z V B2",
+        "waiting_for_host_again",
+        _WAITING_WORDS,
+        "Z",
+        phase=Phase.AFTER,
+        unless=("zoom.name_field", "zoom.join_button", *_CONTROLS),
     ),
     _lobby.selector("waiting_room", _WAITING, "Z V B2"),
     _lobby.selector("on_hold", _WAITING, "Z", phase=Phase.AFTER, unless=_CONTROLS),

@@ -203,7 +203,7 @@ def test_every_field_of_a_bot_has_good_and_bad_values_here() -> None:
 
 # Fields of the request that are no part of the config, and the other way round.
 NOT_IN_CONFIG = {"bot_avatar_file", "scheduled_start_time", "time_limit", "metadata"}
-NOT_A_CALLERS = {"bot_avatar_object", "host_rules"}
+NOT_A_CALLERS = {"bot_avatar_object", "host_rules", "waiting_time_given"}
 
 
 def test_request_and_config_of_a_bot_have_the_same_fields() -> None:
@@ -283,6 +283,16 @@ def test_a_patch_changes_what_was_sent_and_merges_stop_options(good_bot: Body) -
         before.service, before.meeting_url, before.transcription_model,
     )  # fmt: skip
     assert changed_config(before, read(BotFields, {}, partial=True).fields) == before
+
+
+def test_a_waiting_time_that_is_the_default_is_known_to_be_the_callers_word(good_bot: Body) -> None:
+    said = config_of({**good_bot, "stop_options": {"waiting_room_timeout": 10}})
+    unsaid = config_of({**good_bot, "stop_options": {"time_limit": 60}})
+    assert said.stop_options.waiting_room_timeout == unsaid.stop_options.waiting_room_timeout
+    assert (said.waiting_time_given, unsaid.waiting_time_given) == (True, False)
+    for sent, given in (({"time_limit": 60}, True), (None, False)):
+        patch = read(BotFields, {"stop_options": sent}, partial=True).fields
+        assert changed_config(said, patch).waiting_time_given is given
 
 
 def test_authentication_is_taken_whole_and_taken_away_by_null(good_bot: Body) -> None:

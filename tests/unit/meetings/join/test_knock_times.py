@@ -28,3 +28,6 @@ def test_a_host_may_be_late_where_the_caller_gave_a_time_or_a_waiting_time() -> 
     assert not host_may_be_late(some_bot())
     assert host_may_be_late(some_bot(scheduled_for=NINE))
     assert host_may_be_late(some_bot(config={"stop_options": StopOptions(waiting_room_timeout=5)}))
+    assert host_may_be_late(some_bot(config={"waiting_time_given": True})), (
+        "the default is a word, too, where it is said"
+    )

@@ -7,11 +7,22 @@ import pytest
 
 from harness.fake_clock import FakeClock
 from sederunt.meetings.outcomes import Broken, Departed
-from sederunt.meetings.session.watcher import LEFT_S, NOTICE_AGAIN, NOTICE_TRIES, RELOADED_S, PageLooks
+from sederunt.meetings.session.watcher import (
+    FAULT_S,
+    LEFT_S,
+    LOST_S,
+    NOTICE_AGAIN,
+    NOTICE_TRIES,
+    RECONNECT_S,
+    RELOADED_S,
+    PageLooks,
+)
 from sederunt.model.bot import PAGE_LEFT, Service
 from sederunt.model.status import StopReason
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.registry import platform_of
+
+WAITING_S = 120.0
 
 
 class Chores:
@@ -38,6 +49,7 @@ def looks_at(page: Any, platform: Any, *, chores: Any = None, clock: FakeClock |
         recorder=cast("Any", SimpleNamespace(last_frame_ms=None)),
         clock=clock or FakeClock(),
         bot_id="1",
+        waiting_s=WAITING_S,
     )
 
 
@@ -67,10 +79,12 @@ CALLS = {
     [
         ("gmeet", "https://meet.google.com/", PageState.LOADING, "over"),
         ("gmeet", "https://meet.google.com/_feedback?x=1", PageState.LOADING, "over"),
+        ("gmeet", "https://meet.google.com/thank-you-all", PageState.LOADING, "over"),  # looks like a nickname
         ("teams", "https://teams.microsoft.com/survey", PageState.LOADING, "over"),
         ("zoom", "https://zoom.us/", PageState.LOADING, "over"),
         ("zoom", "https://www.zoom.com/en/products", PageState.LOADING, "over"),
-        ("gmeet", "about:blank", PageState.LOADING, "left"),
+        ("gmeet", "about:blank", PageState.LOADING, "over"),
+        ("teams", "https://teams.microsoft.com/error", PageState.TROUBLE, "left"),
         ("gmeet", "chrome-error://chromewebdata/", PageState.TROUBLE, "left"),
         ("gmeet", "https://meet.google.com/", PageState.TROUBLE, "left"),
         ("teams", "https://teams.microsoft.com/meet/1234567890123?p=x", PageState.LOADING, "left"),
@@ -102,4 +116,49 @@ async def test_a_site_that_leads_the_page_to_no_meeting_has_ended_the_call(
         assert isinstance(outcome, Broken)
         assert outcome.cause == PAGE_LEFT
     else:
-        assert outcome is None
+        assert not isinstance(outcome, Departed)
+
+
+@pytest.mark.parametrize(
+    ("state", "after_s", "cause"),
+    [
+        (PageState.TROUBLE, FAULT_S, "connection_lost"),
+        (PageState.LOADING, LOST_S, PAGE_LEFT),  # a page that was emptied: who is not let in again was out of a call
+        (PageState.RECONNECTING, RECONNECT_S, "connection_lost"),
+    ],
+)
+async def test_a_page_that_is_no_call_any_more_is_given_up_as_soon_as_what_it_says_allows(
+    state: PageState, after_s: float, cause: str
+) -> None:
+    clock, states = FakeClock(), iter([PageState.IN_CALL])
+
+    async def read(*_: object, **__: object) -> Reading:
+        return Reading(state=next(states, state), row="x.y")
+
+    platform = SimpleNamespace(read=read, parse_link=platform_of(Service("gmeet")).parse_link)
+    looks = looks_at(SimpleNamespace(documents=1, url=CALLS["gmeet"]), platform, clock=clock)
+    await looks.look()
+    assert await looks.look() is None
+    clock.advance(after_s - 1)
+    assert await looks.look() is None
+    clock.advance(1)
+    outcome = await looks.look()
+    assert isinstance(outcome, Broken)
+    assert outcome.cause == cause
+
+
+async def test_a_bot_that_is_put_back_into_the_lobby_waits_there_and_is_thrown_out_if_nobody_lets_it_in() -> None:
+    clock, states = FakeClock(), iter([PageState.IN_CALL, *[PageState.LOBBY] * 2, PageState.IN_CALL])
+
+    async def read(*_: object, **__: object) -> Reading:
+        return Reading(state=next(states, PageState.LOBBY), row="x.lobby_again")
+
+    looks = looks_at(SimpleNamespace(documents=1, url="https://x/1"), SimpleNamespace(read=read), clock=clock)
+    for _ in range(4):
+        assert await looks.look() is None
+        clock.advance(WAITING_S - 1)
+    assert await looks.look() is None, "it was let in again meanwhile"
+    clock.advance(WAITING_S)
+    outcome = await looks.look()
+    assert isinstance(outcome, Departed)
+    assert (outcome.departure.reason, outcome.departure.row) == (StopReason.KICKED, "x.lobby_again")
