@@ -110,7 +110,9 @@ class Attendance:
         name, by = next(named, ("", Source.PROTOCOL))
         one = self._register.people.get(self._register.key_of(canonical))
         if one is None:
-            one = self._register.enter(canonical, name, by, at_ms, verdicts) if verdict.here else None
+            lasting = any(subject.lasting for subject in told.values())
+            enter = self._register.enter
+            one = enter(canonical, name, by, at_ms, verdicts, lasting=lasting) if verdict.here else None
             if one is None:
                 return []
             self._unwritten.note(one.key)

@@ -53,6 +53,7 @@ class Subject:
     avatar: str | None = None
     is_self: bool = False
     media: str = ""
+    lasting: bool = False  # the key is an account's: nobody comes back under another
 
     @property
     def token(self) -> str:
@@ -66,6 +67,7 @@ class Subject:
             name=self.name or other.name,
             avatar=self.avatar or other.avatar,
             is_self=self.is_self or other.is_self,
+            lasting=self.lasting or other.lasting,
         )
 
     @property

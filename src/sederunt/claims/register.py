@@ -23,6 +23,7 @@ class KnownPerson:
     avatar: str | None
     first_ms: int
     named_by: Source
+    lasting: bool = False  # the key is an account's: nobody comes back under another
     here: bool = False
     announced: bool = False
     why_here: Reason | None = None
@@ -131,11 +132,18 @@ class Register:
         return False
 
     def enter(
-        self, canonical: str, name: str, named_by: Source, at_ms: int, verdicts: Mapping[str, PresenceVerdict]
+        self,
+        canonical: str,
+        name: str,
+        named_by: Source,
+        at_ms: int,
+        verdicts: Mapping[str, PresenceVerdict],
+        *,
+        lasting: bool = False,
     ) -> KnownPerson | None:
         """Return somebody who is here by an unknown key, noted: the same as who left under this name, or somebody new.
         None where there are too many already."""
-        if canonical not in self.own.found and (key := self._same(canonical, name, verdicts)) is not None:
+        if canonical not in self.own.found and (key := self._same(canonical, name, verdicts, lasting)) is not None:
             if named_by is Source.PROTOCOL or key == name:
                 self.call(canonical, key)
             else:  # a page knows by name whom the protocol will tell by key
@@ -144,19 +152,26 @@ class Register:
                 return self.people[key]
         if len(self.people) >= MOST_PEOPLE:
             return None
-        one = KnownPerson(key=self.key_of(canonical), name=name, avatar=None, first_ms=at_ms, named_by=named_by)
+        one = KnownPerson(
+            key=self.key_of(canonical), name=name, avatar=None, first_ms=at_ms, named_by=named_by, lasting=lasting
+        )
         self.people[one.key] = one
         return one
 
-    def _same(self, canonical: str, name: str, verdicts: Mapping[str, PresenceVerdict]) -> str | None:
-        """Return the key of who was here under this name and is not any more; None for somebody new."""
+    def _same(self, canonical: str, name: str, verdicts: Mapping[str, PresenceVerdict], lasting: bool) -> str | None:
+        """Return the key of who was here under this name and is not any more; None for somebody new. Of two accounts
+        neither is the other."""
         if not name:
             return None
         keys = self._recalled.get(name, [])
         if canonical in keys:
             keys.remove(canonical)
             return None
-        gone = (key for key, one in self.people.items() if one.name == name and not one.here)
+        gone = (
+            key
+            for key, one in self.people.items()
+            if one.name == name and not one.here and not (one.lasting and lasting)
+        )
         earlier = (key for key in keys if key not in self.people and key not in verdicts)
         found = next(chain(gone, earlier), None)
         if found in keys:

@@ -442,6 +442,17 @@ def test_who_comes_back_under_another_key_is_one_participant() -> None:
     assert len(fold.participants) == 2
 
 
+def test_two_accounts_of_one_name_are_two_though_the_second_came_when_the_first_had_left() -> None:
+    def enters(key: str, at: int, *, lasting: bool) -> Claim:
+        one = Subject(key=key, name="Ada", lasting=lasting)
+        return Claim(fact=Fact.HERE, source=Source.PROTOCOL, at_ms=T + at * S, subjects=(one,))
+
+    accounts = folded(enters("8:orgid:1", 0, lasting=True), gone("8:orgid:1", 3), enters("8:orgid:2", 6, lasting=True))
+    assert [one.key for one in accounts.participants] == ["8:orgid:1", "8:orgid:2"]
+    guest = folded(enters("8:orgid:1", 0, lasting=True), gone("8:orgid:1", 3), enters("8:guest:2", 6, lasting=False))
+    assert [one.key for one in guest.participants] == ["8:orgid:1"]
+
+
 def test_who_comes_back_while_the_other_of_that_name_is_here_is_somebody_else() -> None:
     fold = folded(here("1=Ada"), gone("1", 3), here("3=Ada", at=6, kind=Extent.DELTA))
     play(fold, [here("1=Ada", at=8, kind=Extent.DELTA)], until=20)

@@ -49,7 +49,7 @@ def test_the_roster_tells_people_and_whose_sound_is_whose(frame: Make) -> None:
     events = TeamsDecoder("Sederunt").decode(frame("/conv/rosterUpdate/", told))
     assert events == [
         Claim(fact=Fact.SELF, source=Source.ENTRY, at_ms=1_000, subjects=(Subject(name="Sederunt"),)),
-        several(Subject(key=ADA, name="Ada"), Subject(key=OWN, name="Sederunt")),
+        several(Subject(key=ADA, name="Ada", lasting=True), Subject(key=OWN, name="Sederunt")),
         owns("2010", ADA, 1_000),
         owns("2040", OWN, 1_000),
     ]
@@ -69,13 +69,13 @@ def test_a_body_may_come_unpacked_and_a_snapshot_by_fetch(frame: Make, signal: M
     listed = TeamsDecoder().decode(
         signal("fetch", url="https://x/roster", payload=json.dumps({"value": [{"id": ADA, "displayName": "Ada"}]}))
     )
-    assert plain == fetched == listed == [several(Subject(key=ADA, name="Ada"))]
+    assert plain == fetched == listed == [several(Subject(key=ADA, name="Ada", lasting=True))]
 
 
 def test_a_name_that_the_site_does_not_know_yet_is_no_name(frame: Make) -> None:
     decoder = TeamsDecoder()
     assert decoder.decode(frame("/roster/", roster(ada=person("Unknown user")))) == []
-    assert decoder.decode(frame("/roster/", roster(ada=person("Ada")))) == [several(Subject(key=ADA, name="Ada"))]
+    assert decoder.decode(frame("/roster/", roster(ada=person("Ada")))) == [several(Subject(key=ADA, name="Ada", lasting=True))]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ _FRAME = "3:::"
 _END = "conversation/conversationEnd"
 _REMOVALS = frozenset({5000, 5300})  # a removal where the frame names who did it
 _NOT_ADMITTED = frozenset({5854, 5723})
+_ACCOUNTS = ("8:orgid:", "8:live:")  # guests have an id for each visit
 _REMARK = re.compile(
     r",\s*(?=(?:un)?muted\b|(?:co-)?organi[sz]er\b|presenter\b|attendee\b|guest\b|external\b|unverified\b|has\b|"
     r"hand raised\b|raised hand\b|context menu\b|in the meeting\b|on hold\b|microphone\b|camera\b|video\b)",
@@ -89,7 +90,7 @@ class TeamsDecoder:
                 self._here.discard(key)
                 events.append(gone(key, at_ms))
             elif name or key in self._here:
-                present.append(Subject(key=key, name=name))
+                present.append(Subject(key=key, name=name, lasting=key.startswith(_ACCOUNTS)))
             sources += [(source, key) for source in _audio_sources(entry)]
         if present:
             events.insert(0, here(Source.PROTOCOL, present, at_ms, Extent.SEVERAL))
