@@ -35,6 +35,7 @@ _SOMEBODY = r"(?:host|organi[sz]er|owner|moderator|presenter|participant|someone
 _REMOVED = (
     r"\byou(?:'ve| have)? (?:were|was|been|got) (?:removed|kicked|ejected|expelled)\b",
     rf"\b(?:{_SOMEBODY}|has|have) (?:removed|kicked|ejected|expelled) you\b",
+    rf"\b(?:removed|kicked|ejected|expelled) you (?:from|out of) (?:the|this) {_MEETING}",
 )
 _REMOVED_ELSEWHERE = (
     r"\b(?:du wurdest|sie wurden|du bist|sie sind) .{0,40}(?:entfernt|ausgeschlossen|rausgeworfen)",
@@ -44,10 +45,13 @@ _REMOVED_ELSEWHERE = (
     rf"\b(?:te|le|lo|la) (?:quit|elimin|expuls|retir|sac)(?:ó|aron) de (?:la |el |esta )?{_REUNION}",
     r"sei stat[oa] (?:rimoss|espuls)|ti ha (?:rimoss|espuls)|\bfoi (?:removid|expuls)|removeu você",
     r"\b(?:je|u) bent .{0,40}verwijderd|heeft (?:je|u) .{0,40}verwijderd",
-    r"(?:削除|退出)(?:され|させられ)|から削除しました",
+    r"(?:削除|退出)(?:され|させられ)|から削除しました|移出|移除|踢出|내보내|내보냈|강제 퇴장",
+    r"usunięto (?:cię|pana|panią)|został\S* usunięt|"
+    r"(?:du har|du blev|du er blevet) .{0,8}(?:tagits bort|borttag|fjern)",
+    r"вас (?:удалили|исключили)|вы были (?:удалены|исключены)|çıkarıldınız",
 )
 _OVER = (
-    rf"\b(?:this|the|your) (?:\w+ )?{_MEETING} (?:has|is) (?:already )?(?:ended|over|finished|been ended)",
+    rf"\b(?:this|the|your) (?:[\w-]+ ){{0,2}}{_MEETING} (?:has|is) (?:already )?(?:ended|over|finished|been ended)",
     rf"\b{_MEETING} (?:already )?ended\b",
 )
 _OVER_ELSEWHERE = (
@@ -59,7 +63,11 @@ _OVER_ELSEWHERE = (
     rf"{_HOST} heeft .{{0,40}}beëindigd",
     rf"{_RIUNIONE} (?:(?:è|is|foi) (?:già |stata |al |já )?(?:terminat|finit|conclus|afgelopen|beëindigd|encerrad)|"
     rf"terminou|acabou)",
-    rf"{_OF_JAPAN}(?:は|を|が).{{0,12}}終了",
+    rf"{_OF_JAPAN}(?:は|を|が).{{0,12}}終了|(?:chiamata|riunione) terminata",
+    r"(?:会议|會議|通话|通話|会話).{0,4}(?:结束|結束)|(?:회의|통화|미팅)[가는이]? .{0,6}종료",
+    r"(?:spotkanie|rozmowa|połączenie) .{0,12}zakończ|"
+    r"(?:mötet|samtalet|møtet|mødet) (?:har|är|er) .{0,10}(?:avslut|slut)",
+    r"(?:встреча|звонок|конференция|собрание) (?:завершен|окончен)|(?:toplantı|görüşme) .{0,6}(?:sona erdi|bitti)",
 )
 
 
@@ -111,6 +119,7 @@ MEANINGS: Mapping[str, Meaning] = {
         stems=(
             rf"\b{_SOMEBODY} (?:in the {_MEETING} )?(?:has |have )?(?:denied|declined|rejected|refused|turned down) "
             r"(?:you\b|your (?:request|entry|attempt))",
+            r"\b(?:denied|declined|rejected|refused) your (?:request|entry|attempt)",
             rf"\b{_SOMEBODY} (?:did(?:n't| not)|won't|will not|would(?:n't| not)) (?:let|admit|allow) you\b",
             r"\byour request (?:to (?:join|enter)[\w ]{0,24} )?(?:was|has been) (?:not accepted|denied|declined|"
             r"rejected|refused|turned down)",
@@ -123,7 +132,10 @@ MEANINGS: Mapping[str, Meaning] = {
             r"richiesta .{0,30}è stata (?:rifiutat|respint)|pedido .{0,30}foi (?:recusad|negad)",
             r"(?:ha rifiutato la tua|recusou (?:o seu|a sua)) (?:richiesta|pedido|solicitação)",
             r"verzoek .{0,30}is (?:geweigerd|afgewezen)|heeft je verzoek .{0,30}(?:geweigerd|afgewezen)",
-            r"(?:リクエスト|参加|アクセス).{0,10}拒否",
+            r"(?:リクエスト|参加|アクセス).{0,10}拒否|(?:请求|申请|請求|申請).{0,6}(?:拒绝|拒絕)|요청.{0,6}(?:거부|거절)",
+            r"odmówiono|(?:prośba|prośbę) .{0,20}odrzucon|"
+            r"(?:begäran|förfrågan|anmodning\S*) .{0,12}(?:avslog|nekad|avvis|afvist)",
+            r"отказано|запрос .{0,16}отклон",
         ),
     ),
     "removed_from_lobby": Meaning(
@@ -133,8 +145,8 @@ MEANINGS: Mapping[str, Meaning] = {
         state=PageState.REFUSED,
         reason=StopReason.REQUEST_DENIED,
         stems=(
-            rf"\b(?:aren't|are not|weren't|were not|isn't|is not|not) (?:allowed|permitted|authori[sz]ed) (?:to "
-            rf"(?:join|enter|access)|in(?:to)?) (?:this|the|a) {_MEETING}",
+            rf"(?<!guests )(?<!users )\b(?:aren't|are not|weren't|were not|isn't|is not|not) "
+            rf"(?:allowed|permitted|authori[sz]ed) (?:to (?:join|enter|access)|in(?:to)?) (?:this|the|a) {_MEETING}",
             rf"\b(?:don't|do not) have (?:permission|access) (?:to|for) (?:join |enter |access )?(?:this|the) "
             rf"{_MEETING}",
             r"nicht berechtigt|keine berechtigung|darfst? nicht (?:teilnehmen|beitreten)",
@@ -150,7 +162,7 @@ MEANINGS: Mapping[str, Meaning] = {
             r"\bonly (?:people|those|users|guests|participants|members) (?:who (?:are|were|have been) "
             r")?(?:invited|on the (?:guest|invite) list)",
             rf"\b(?:invited|invite[- ]only|invitation[- ]only) (?:guests|people|participants|{_MEETING})? ?only\b",
-            r"\binvit(?:e|ation)[- ]only\b",
+            r"\binvit(?:e|ation)[- ]only\b|\bnot on the (?:guest|invite|invitation|attendee) list\b",
             r"nur (?:eingeladene|personen, die eingeladen)|seules? les personnes invit",
             r"solo (?:las personas|los) invitad",
             r"solo (?:le persone|gli) invitat|apenas (?:pessoas )?convidad|alleen (?:genodigden|uitgenodigde)",
@@ -178,9 +190,12 @@ MEANINGS: Mapping[str, Meaning] = {
         stems=(
             rf"\b(?:you )?(?:must|need to|have to|required to) (?:be )?(?:signed|sign|logged|log)[ "
             rf"-]?in\b.{{0,40}}(?:join|enter|access|{_MEETING})",
-            r"\b(?:sign|log) in (?:with (?:an?|your) [\w ]{1,30}account )?to (?:join|enter|access|continue)",
+            r"\b(?:sign|log) in (?:(?:with|to|into) (?:an?|your) (?:[\w ]{1,30})?account )?to "
+            r"(?:join|enter|access|continue)",
             r"\b(?:guests?|anonymous users?) (?:can't|cannot|can not|aren't allowed to|are not allowed to|may "
-            r"not) (?:join|enter)",
+            r"not) (?:join|enter)|\bguests (?:aren't|are not) allowed\b|\bonly (?:signed|logged)[- ]in (?:users|people|"
+            r"participants)",
+            r"\b(?:you )?(?:need|must have) an account to (?:join|enter|continue)",
             r"(?:musst|müssen) (?:dich|sich) anmelden|(?:melde dich|melden sie sich) an, um",
             r"connectez-vous pour|inici[ae] sesi[oó]n para",
             r"accedi per (?:partecipare|continuare)|faça login para|meld je aan om",
@@ -196,6 +211,14 @@ MEANINGS: Mapping[str, Meaning] = {
         state=PageState.REFUSED,
         reason=StopReason.INVALID_MEETING_URL,
         stems=(
+            rf"\b(?:this|that|the) {_MEETING} (?:does(?:n't| not) exist|(?:could(?:n't| not)|can(?:'t|not)) be found)",
+            rf"\b(?:can't|cannot|couldn't|could not) find (?:that|this|the|your|a) {_MEETING}\b",
+            rf"\binvalid {_MEETING} (?:link|id|code|url|number)|"
+            rf"\bno {_MEETING} with (?:this|that) (?:id|code|link|number)",
+            r"\b(?:code|link|url|id) (?:you \w+ )?(?:isn't valid|is not valid|has expired|"
+            r"is (?:invalid|broken|expired|incorrect|wrong))",
+            rf"{_SITZUNG} existiert nicht|{_REUNION} (?:n'existe pas|no existe)|"
+            rf"{_RIUNIONE} (?:non esiste|não existe|bestaat niet)",
             r"überprüf\w* .{0,24}(?:code|link|-id)\b|(?:code|link|-id)\b.{0,12}(?:ungültig|abgelaufen)",
             r"vérifie\w* (?:le|votre) (?:code|lien)",
             r"(?:code|lien|identifiant)\b.{0,30}(?:pas valide|non valide|invalide|expiré|incorrect)",
@@ -210,7 +233,12 @@ MEANINGS: Mapping[str, Meaning] = {
         state=PageState.REFUSED,
         reason=StopReason.WAITING_ROOM_TIMEOUT,
         stems=(
-            r"\b(?:no ?-?one|nobody) (?:has )?(?:responded|answered|replied|reacted)",
+            r"\b(?:no ?-?one|nobody) (?:has )?(?:responded|answered|replied|reacted|let you in)",
+            rf"\b{_SOMEBODY} (?:did(?:n't| not)|has(?:n't| not)) (?:respond|answer|repl)\w*(?! yet)\b(?! yet)",
+            r"\brequest (?:to (?:join|enter) )?(?:has |was )?(?:timed out|expired)\b|\bwaited too long\b",
+            r"anfrage .{0,12}abgelaufen|demande .{0,10}expiré|(?:solicitud|pedido) .{0,10}(?:caducad|expir)|"
+            r"richiesta .{0,10}scadut|"
+            r"verzoek .{0,10}verlopen",
             r"niemand hat .{0,40}(?:reagiert|geantwortet)|personne n'a répondu|nadie (?:ha respondido|respondió)",
             r"nessuno ha risposto|ninguém respondeu|niemand heeft .{0,40}(?:gereageerd|geantwoord)",
             r"(?:応答|返答|回答)(?:が|は)?(?:ありません|ない)|誰も.{0,12}(?:応答|返答|回答|承認)",
@@ -272,8 +300,15 @@ ENDINGS: Mapping[str, Meaning] = {
             *_OVER,
             *_OVER_ELSEWHERE,
             rf"\b{_SOMEBODY} (?:has |have )?(?:ended|closed|finished) (?:the|this|your) {_MEETING}",
-            rf"\byou(?:'ve| have)? left (?:the|this) {_MEETING}",
-            rf"\bthanks? (?:you )?for (?:joining|attending)|\b{_MEETING} (?:was|has been) (?:ended|closed|terminated)",
+            rf"\byou(?:'ve| have)? left (?:the|this) {_MEETING}|"
+            rf"\beveryone (?:else )?(?:has )?left (?:the|this) {_MEETING}",
+            rf"\bended (?:the|this|your) {_MEETING} for (?:everyone|all)|\bno longer have access to this {_MEETING}",
+            r"\btime limit (?:has been |was |is )?(?:reached|exceeded)",
+            rf"\b{_MEETING} (?:has )?reached (?:its|the|your) (?:[\w-]+ ){{0,2}}limit",
+            r"zeitlimit .{0,30}(?:erreicht|abgelaufen)|limite de temps|durée maximale|límite de tiempo|tiempo límite|"
+            r"limite de tempo|limite di tempo|tijdslimiet",
+            r"\bsee you (?:next time|soon|again)\b|\bthanks? (?:you )?for (?:joining|attending|coming)|"
+            rf"\b{_MEETING} (?:was|has been) (?:ended|closed|terminated)",
             # What a site asks of who is out of a call.
             rf"\brate (?:the|your|this) (?:\w+ )?(?:quality|audio|sound|video|experience|{_MEETING})",
             r"\bhow (?:was|were|did) (?:it|the|your|this|everything)\b",

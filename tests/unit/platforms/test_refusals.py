@@ -38,6 +38,12 @@ SENTENCES = {
         "この通話は満員です",
     ),
     "denied": (
+        "Anna denied your request to join",
+        "Odmówiono dołączenia",
+        "Din begäran avslogs",
+        "您的请求被拒绝",
+        "참여 요청이 거부되었습니다",
+        "Вам отказано в доступе",
         "The host did not let you in to this meeting.",
         "Someone has declined your request to join",
         "Your request to join this call was not accepted",
@@ -65,6 +71,7 @@ SENTENCES = {
         "Vous n’êtes pas autorisé à participer",
     ),
     "invited_only": (
+        "You are not on the guest list",
         "Only people who were invited can join",
         "This meeting is invite-only",
         "Nur eingeladene Personen können teilnehmen",
@@ -76,6 +83,10 @@ SENTENCES = {
         "Nur Personen in deiner Organisation",
     ),
     "signed_in": (
+        "Sign in to your account to join",
+        "You need an account to join",
+        "Guests aren't allowed in this meeting",
+        "Only signed-in users can join",
         "You must be signed in to join this meeting",
         "You need to sign in before you can join",
         "Sign in with your work account to join",
@@ -93,6 +104,15 @@ SENTENCES = {
         "会議は終了しました",
     ),
     "unknown": (
+        "This meeting doesn't exist",
+        "We can't find that meeting",
+        "Invalid meeting link",
+        "That code isn't valid",
+        "No meeting with this ID",
+        "The link you followed is broken or expired",
+        "Diese Besprechung existiert nicht",
+        "Cette réunion n'existe pas",
+        "Esta reunión no existe",
         "Überprüfe deinen Besprechungscode",
         "Dieser Meeting-Link ist ungültig (3.001)",
         "Vérifiez le code de la réunion",
@@ -103,6 +123,14 @@ SENTENCES = {
         "このミーティングリンクは無効です",
     ),
     "unanswered": (
+        "Nobody let you in",
+        "Your request timed out",
+        "The host didn't respond to your request",
+        "Request to join expired",
+        "You waited too long",
+        "Deine Anfrage ist abgelaufen",
+        "Votre demande a expiré",
+        "Tu solicitud ha caducado",
         "Nobody has answered your request",
         "Niemand hat auf deine Beitrittsanfrage reagiert",
         "Personne n'a répondu à votre demande",
@@ -131,6 +159,12 @@ SENTENCES = {
 }
 ENDS = {
     "removed": (
+        "Anna removed you from the meeting",
+        "Usunięto Cię ze spotkania",
+        "Du har tagits bort från mötet",
+        "您已被移出会议",
+        "회의에서 내보내졌습니다",
+        "Вас удалили из встречи",
         "Someone removed you from the meeting",
         "You were kicked by the organizer",
         "You've been ejected",
@@ -151,6 +185,22 @@ ENDS = {
         "Der Host hat Ihre Anfrage abgelehnt",
     ),
     "ended": (
+        "Your 60-minute call has ended",
+        "This call reached its 60 minute limit",
+        "Meeting time limit reached",
+        "Everyone has left the call",
+        "Anna ended the meeting for everyone",
+        "You no longer have access to this meeting",
+        "See you next time!",
+        "Thanks for coming",
+        "Das Zeitlimit für diesen Anruf ist erreicht",
+        "Se ha alcanzado el límite de tiempo",
+        "Chiamata terminata",
+        "Spotkanie zostało zakończone",
+        "Mötet har avslutats",
+        "会议已结束",
+        "회의가 종료되었습니다",
+        "Встреча завершена",
         "The organizer closed this meeting",
         "This call is over",
         "You have left the session",
@@ -178,6 +228,9 @@ ENDS = {
     ),
 }
 NO_ENDS = (
+    "Ada removed Bob from the call",
+    "There is a time limit of 60 minutes",
+    "Bob ended the poll for everyone",
     "Your microphone was removed",
     "Ada Lovelace has left the meeting",
     "Ada removed Bob from the meeting",
@@ -193,6 +246,10 @@ NO_ENDS = (
 )
 # What stands on pages that refuse nothing, or on refusals that say nothing.
 NO_REFUSALS = (
+    "The host hasn't responded yet",
+    "Copy the meeting link",
+    "This link is valid for a day",
+    "Guests can see this message",
     "You can't join this video call",
     "Returning to home screen",
     "Ready to join?",
@@ -273,6 +330,7 @@ FAULTS = (
 def test_a_fault_that_a_page_speaks_of_is_no_end_of_the_call(service: Service) -> None:
     """On an address that names no meeting it was taken for the site's leading out of the call."""
     platform = platform_of(service)
+    assert isinstance(platform, Site)
     (fault,) = [row for row in platform.rows if row.id == f"{service}.means.fault"]
     for sentence in FAULTS:
         assert any(re.search(stem, normalised(sentence)) for stem in fault.patterns), sentence

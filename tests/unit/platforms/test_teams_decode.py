@@ -75,7 +75,9 @@ def test_a_body_may_come_unpacked_and_a_snapshot_by_fetch(frame: Make, signal: M
 def test_a_name_that_the_site_does_not_know_yet_is_no_name(frame: Make) -> None:
     decoder = TeamsDecoder()
     assert decoder.decode(frame("/roster/", roster(ada=person("Unknown user")))) == []
-    assert decoder.decode(frame("/roster/", roster(ada=person("Ada")))) == [several(Subject(key=ADA, name="Ada", lasting=True))]
+    assert decoder.decode(frame("/roster/", roster(ada=person("Ada")))) == [
+        several(Subject(key=ADA, name="Ada", lasting=True))
+    ]
 
 
 @pytest.mark.parametrize(
