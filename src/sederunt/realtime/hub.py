@@ -89,6 +89,8 @@ class Channel:
         self._look_at = clock.monotonic() + LOOK_S
         self._closing: Closing | None = None
         self._note_status(bot.status)
+        if _is_long_over(bot, clock):
+            self._closing = messages.ENDED
         self._reading = asyncio.create_task(self._keep_reading())
 
     async def catch_up(self) -> None:
@@ -220,3 +222,10 @@ class Channel:
         self._changed = asyncio.Event()
         if self._closing is not None:
             self._audio.wake()
+
+
+def _is_long_over(bot: Bot, clock: Clock) -> bool:
+    """Return whether nobody who was told of this bot's end listens any more. A challenged bot may try again."""
+    if bot.finished_at is None or bot.status not in ENDINGS - {BotStatus.BOT_DETECTED}:
+        return False
+    return (clock.now() - bot.finished_at).total_seconds() >= LINGER_S

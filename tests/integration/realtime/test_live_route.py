@@ -8,6 +8,8 @@ import pytest
 
 from harness.socket_room import Stage
 from sederunt.api.sockets.meeting_events import MOST_EVENTS
+from sederunt.database.outbox import Outbox
+from sederunt.jobs.publish import sweep
 
 
 async def live(stage: Stage, bot: dict[str, Any], **query: object) -> httpx2.Response:
@@ -65,6 +67,16 @@ async def test_a_bot_without_sockets_is_told_of_too_and_an_ended_one_is_over(sta
     assert [event["type"] for event in (await live(stage, plain, since=0)).json()["data"]] == ["chat-message"]
     ended = (await live(stage, await stage.bot("failed"), wait=25)).json()
     assert (ended["data"][0]["data"]["status"], ended["ended"]) == ("failed", True)
+
+
+async def test_who_asks_without_waiting_is_told_that_a_bot_is_over(stage: Stage) -> None:
+    bot = await stage.bot("failed")
+    await sweep(stage.room.bus, Outbox(stage.room.database), older_than_s=0)
+    assert not (await live(stage, bot, since=0)).json()["ended"]  # its listeners have seconds to hear the last of it
+    stage.clock.advance(60)
+    over = (await live(stage, bot, since=0)).json()
+    assert (over["data"][-1]["data"]["new_status"], over["ended"]) == ("failed", True)
+    assert (await live(stage, bot, since=over["next"])).json() == {"data": [], "next": over["next"], "ended": True}
 
 
 @pytest.mark.parametrize(("name", "value"), [("since", "-1"), ("since", "x"), ("wait", "26"), ("wait", "1.5")])
