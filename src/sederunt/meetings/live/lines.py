@@ -45,6 +45,7 @@ class LiveLines:
     def __init__(self, kept: Iterable[LiveLine] = (), *, mask_lang: str | None = None) -> None:
         self._mask_lang = mask_lang
         self._numbers: dict[str, int] = {}
+        self._drafted: dict[str, int] = {}  # voices without a line so far → the number that their drafts were told with
         self._lines: dict[str, LiveLine] = {}
         self._heard: dict[str, dict[str, _Heard]] = {}  # source → segment id → what was said
         self._names = VoiceNames()
@@ -70,7 +71,7 @@ class LiveLines:
                 revision=0,
                 source=said.source,
                 voice=part.voice,
-                segment=self._segment(part),
+                segment=self._segment(part, said.source),
             )
             for id_, part in zip(ids, parts, strict=True)
         ]
@@ -108,7 +109,7 @@ class LiveLines:
             "transcript": heard.utterance.transcript,
             "start": said.start,
             "end": said.end,
-            "speaker": self._numbers.get(voice, self._next_number()),
+            "speaker": self._draft_number(voice, said.source) if parts else self._next_number(),
             "speaker_name": name,
         }
 
@@ -173,7 +174,11 @@ class LiveLines:
         if known.label != heard.label and len(lines) == 1:
             self._heard[said.source][said.segment_id] = replace(heard, lines=known.lines)
             parts = self._parts(said, heard, meeting)
-            lines = [replace(lines[0], voice=parts[0].voice, segment=self._segment(parts[0]))] if parts else lines
+            lines = (
+                [replace(lines[0], voice=parts[0].voice, segment=self._segment(parts[0], said.source))]
+                if parts
+                else lines
+            )
         borders = [line.segment.start for line in lines[1:]]
         places = [bisect_right(borders, word.start) for word in heard.utterance.words]
         told = []
@@ -200,11 +205,22 @@ class LiveLines:
         self._lines[line.segment_id] = new
         return new
 
-    def _segment(self, part: NamedUtterance) -> Segment:
-        return part.segment(self._numbers.setdefault(part.voice, self._next_number()))
+    def _segment(self, part: NamedUtterance, source: str) -> Segment:
+        if part.voice not in self._numbers:
+            self._numbers[part.voice] = self._draft_number(part.voice, source)
+            del self._drafted[part.voice]
+        return part.segment(self._numbers[part.voice])
+
+    def _draft_number(self, voice: str, source: str) -> int:
+        """Return the number that a voice keeps. One that gets its name between two drafts is the same voice."""
+        if voice in self._numbers:
+            return self._numbers[voice]
+        if voice not in self._drafted:
+            self._drafted[voice] = self._drafted.pop(f"source {source}", self._next_number())
+        return self._drafted[voice]
 
     def _next_number(self) -> int:
-        return max(self._numbers.values(), default=-1) + 1
+        return max((*self._numbers.values(), *self._drafted.values()), default=-1) + 1
 
     def _remember(self, line: LiveLine, segment_id: str, heard: _Heard) -> None:
         self._lines[line.segment_id] = line

@@ -217,7 +217,7 @@ def test_the_next_holder_goes_on_with_the_same_numbers_and_names_what_was_left_u
     assert facts([line]) == [("t-1", 0, "Bob", "again")]
 
 
-def test_a_draft_is_told_like_its_final_and_takes_no_number() -> None:
+def test_a_draft_is_told_like_its_final() -> None:
     book, known = LiveLines(), meeting(links={"7": ADA})
     book.final(said(1, "8", 1.0, "hm"), known)
     draft = book.draft(said(2, "7", 3.0, "good mor"), known)
@@ -229,8 +229,23 @@ def test_a_draft_is_told_like_its_final_and_takes_no_number() -> None:
         "speaker": 1,
         "speaker_name": "Ada",
     }
-    assert book.draft(said(3, "9", 3.0, "oh"), known)["speaker"] == 1, "nobody has that number yet"
     assert book.draft(replace(said(2, "7", 3.0, "x"), transcript="", words=()), known)["transcript"] == ""
+
+
+def test_people_who_speak_at_once_have_numbers_of_their_own_from_their_first_draft_on() -> None:
+    book, known = LiveLines(), meeting(links={"7": ADA, "8": BOB})
+    assert book.draft(said(1, "7", 1.0, "good mor"), known)["speaker"] == 0
+    assert book.draft(said(2, "8", 1.2, "hel"), known)["speaker"] == 1
+    lines = [*book.final(said(2, "8", 1.2, "hello"), known), *book.final(said(1, "7", 1.0, "good morning"), known)]
+    assert facts(lines) == [("s-2", 1, "Bob", "hello"), ("s-1", 0, "Ada", "good morning")]
+
+
+def test_a_voice_that_gets_its_name_between_drafts_keeps_its_number() -> None:
+    book = LiveLines()
+    assert book.draft(said(1, "7", 1.0, "good"), meeting())["speaker"] == 0
+    assert book.draft(said(1, "7", 1.0, "good mor"), meeting(links={"7": ADA}))["speaker"] == 0
+    (line,) = book.final(said(1, "7", 1.0, "good morning"), meeting(links={"7": ADA}))
+    assert facts([line]) == [("s-1", 0, "Ada", "good morning")]
 
 
 def test_profanity_is_masked_in_bookwords_and_drafts() -> None:
