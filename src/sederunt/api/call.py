@@ -115,7 +115,7 @@ class Call:
     def segments(self) -> SegmentsPage | None:
         """Return which segments of a transcript are asked for; None: all. Raises InvalidConfig."""
         most = self.integer("segments_limit", default=SEGMENTS, least=1, most=MOST_SEGMENTS)
-        if "segments_after" not in self.request.query_params:
+        if not {"segments_after", "segments_limit"} & set(self.request.query_params):
             return None
         return SegmentsPage(after=self.integer("segments_after", default=0, least=0, most=999_999_999), most=most)
 

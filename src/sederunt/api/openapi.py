@@ -108,12 +108,12 @@ _QUERY: Mapping[str, Document] = {
     "segments_after": {
         "name": "segments_after",
         "schema": {"type": "integer", "minimum": 0},
-        "description": "The transcript page by page: without this many segments at its beginning. Absent: all of it.",
+        "description": "The transcript page by page: without this many segments at its beginning.",
     },
     "segments_limit": {
         "name": "segments_limit",
         "schema": {"type": "integer", "minimum": 1, "maximum": MOST_SEGMENTS, "default": SEGMENTS},
-        "description": "Segments of such a page at most; fewer are the last ones.",
+        "description": "Segments of such a page at most; fewer are the last ones. Without both: the whole transcript.",
     },
     "with-speaker-events": {
         "name": "with-speaker-events",

@@ -113,6 +113,7 @@ async def test_a_transcript_is_read_page_by_page(room: ApiRoom, path: str) -> No
         assert len(page["transcript"]) == min(3, 7 - len(read))
         read += page["transcript"]
     assert read == whole["transcript"]
+    assert (await room.client.get(path, params={"segments_limit": 3})).json()["transcript"] == read[:3]
     for wrong in ({"segments_after": "-1"}, {"segments_after": "x"}, {"segments_after": 0, "segments_limit": 0}):
         assert list((await room.client.get(path, params=wrong)).json()["errors"]) == [list(wrong)[-1]]
 

@@ -349,8 +349,9 @@ class AsyncRoutes:
         Args:
             with_speaker_events: Include when each participant spoke.
             segments_after: The transcript page by page: without this many segments at its
-                beginning. Absent: all of it.
-            segments_limit: Segments of such a page at most; fewer are the last ones.
+                beginning.
+            segments_limit: Segments of such a page at most; fewer are the last ones. Without both:
+                the whole transcript.
         """
         return await self.send(
             Request(
@@ -634,8 +635,9 @@ class AsyncRoutes:
 
         Args:
             segments_after: The transcript page by page: without this many segments at its
-                beginning. Absent: all of it.
-            segments_limit: Segments of such a page at most; fewer are the last ones.
+                beginning.
+            segments_limit: Segments of such a page at most; fewer are the last ones. Without both:
+                the whole transcript.
         """
         return await self.send(
             Request(

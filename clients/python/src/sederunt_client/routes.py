@@ -348,8 +348,9 @@ class Routes:
         Args:
             with_speaker_events: Include when each participant spoke.
             segments_after: The transcript page by page: without this many segments at its
-                beginning. Absent: all of it.
-            segments_limit: Segments of such a page at most; fewer are the last ones.
+                beginning.
+            segments_limit: Segments of such a page at most; fewer are the last ones. Without both:
+                the whole transcript.
         """
         return self.send(
             Request(
@@ -632,8 +633,9 @@ class Routes:
 
         Args:
             segments_after: The transcript page by page: without this many segments at its
-                beginning. Absent: all of it.
-            segments_limit: Segments of such a page at most; fewer are the last ones.
+                beginning.
+            segments_limit: Segments of such a page at most; fewer are the last ones. Without both:
+                the whole transcript.
         """
         return self.send(
             Request(
