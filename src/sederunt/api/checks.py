@@ -12,7 +12,7 @@ from sederunt.errors import LimitReached, NotFound, SetupError
 from sederunt.model.bot import BotConfig
 from sederunt.model.recording import RecordingConfig
 from sederunt.platforms.links import InvalidLink
-from sederunt.platforms.registry import parse_link, platform_of, services_taking
+from sederunt.platforms.registry import parse_link, platform_of, service_of_link, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
 from sederunt.settings import Settings
 from sederunt.transcription.model_options import option_faults
@@ -25,6 +25,7 @@ from sederunt.transcription.models import (
     missing_key,
     missing_provider,
     provider_of,
+    providers,
 )
 from sederunt.transcription.plugins import is_installed
 from sederunt.transcription.plugins import provider as plug
@@ -66,7 +67,7 @@ class Checks:
             try:
                 parse_link(config.service, config.meeting_url)
             except InvalidLink as error:
-                add(faults, "meeting_url", str(error))
+                add(faults, "meeting_url", f"{error}{_whose(config.meeting_url)}")
             except SetupError as error:
                 add(faults, "service", str(error))
         if concerns(_MODEL):
@@ -150,8 +151,9 @@ class Checks:
             )
             return
         if row is not None and (provider is None or credential.provider != provider.name):
-            wanted = f"{row.identifier} needs one for {provider.title}" if provider else f"{row.identifier} needs none"
-            sentence = f"transcription_credentials is the id of a key for {credential.provider}; {wanted}."
+            wanted = f"one for {provider.title}" if provider is not None and provider.needs_key else "none"
+            whose = f"transcription_credentials is the id of a key for {_title(credential.provider)}"
+            sentence = f"{whose}; {row.identifier} needs {wanted}."
             add(faults, "transcription_credentials", sentence)
 
     def _fault(self, row: ModelRow, provider: ProviderRow) -> str | None:
@@ -193,6 +195,19 @@ def _concerns(sent: Set[str], faults: Faults) -> Callable[[frozenset[str]], bool
         return not fields & faulty and bool(fields & sent)
 
     return ask
+
+
+def _whose(link: str) -> str:
+    """Return what to add about a link that another service would take."""
+    try:
+        return f" It is a link of '{service_of_link(link)}': send that as service."
+    except InvalidLink:
+        return ""
+
+
+def _title(provider: str) -> str:
+    known = providers().get(provider)
+    return known.title if known else provider
 
 
 def _check_wishes(config: BotConfig | RecordingConfig, faults: Faults) -> None:

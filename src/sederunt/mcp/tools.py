@@ -328,15 +328,13 @@ TOOLS: Sequence[ToolRow] = (
 
 def service_of_link(link: str) -> str:
     """Return whose meeting a link leads to. Raises InvalidConfig where no site knows it."""
-    from sederunt.platforms.registry import parse_link, services  # sites and packages are loaded for this alone
+    from sederunt.platforms import registry  # sites and packages are loaded for this alone
+    from sederunt.platforms.links import InvalidLink
 
-    for service in services():
-        try:
-            parse_link(service, link)
-        except RequestError:
-            continue
-        return service
-    raise InvalidConfig({"meeting_url": [f"meeting_url is no link of {', '.join(services())}: name its service."]})
+    try:
+        return registry.service_of_link(link)
+    except InvalidLink as fault:
+        raise InvalidConfig({"meeting_url": [str(fault)]}) from None
 
 
 async def _bot(service_of: Backend, bot_id: str) -> Mapping[str, Any]:

@@ -14,6 +14,10 @@ class InvalidLink(RequestError):
     """Not an address of a meeting on this service; the sentence says what was expected."""
 
 
+class ForeignLink(InvalidLink):
+    """An address on another host than this service's: perhaps a meeting of another one."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MeetingLink:
     """A meeting's address, stripped of wrappers and noise."""

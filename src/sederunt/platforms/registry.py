@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from sederunt import log
 from sederunt.errors import SetupError
 from sederunt.model.bot import Service
-from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.links import ForeignLink, InvalidLink, MeetingLink
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.sign_in_pages import AccountKind
 
@@ -59,6 +59,23 @@ def platform_of(service: Service) -> Platform:
 def parse_link(service: Service, text: str) -> MeetingLink:
     """Read the meeting of this service that a text names. Raises InvalidLink, whose sentence says what was expected."""
     return platform_of(service).parse_link(text)
+
+
+def service_of_link(text: str) -> Service:
+    """Return whose meeting a text names. Raises InvalidLink, with the sentence of the one service whose host it is."""
+    faults: list[InvalidLink] = []
+    for service, platform in installed().items():
+        try:
+            platform.parse_link(text)
+        except ForeignLink:
+            continue
+        except InvalidLink as fault:
+            faults.append(fault)
+            continue
+        return service
+    if len(faults) == 1:
+        raise faults[0]
+    raise InvalidLink(f"meeting_url is no link of {', '.join(services())}: name its service.")
 
 
 def _package(entry: EntryPoint) -> str:

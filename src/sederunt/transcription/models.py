@@ -99,8 +99,9 @@ def provider_of(row: ModelRow) -> ProviderRow | None:
 def missing_key(provider: ProviderRow) -> str:
     """Return the sentence for a caller who named a model whose provider has no key, theirs or the operator's."""
     return (
-        f"No credential for {provider.title}. Add one with 'sederunt credentials add {provider.name}' and send its id "
-        f"as transcription_credentials, or let the operator set SEDERUNT_PROVIDERS__{provider.name.upper()}__KEY."
+        f"No credential for {provider.title}. Add one with POST /credential or 'sederunt credentials add "
+        f"{provider.name}' and send its id as transcription_credentials, or let the operator set "
+        f"SEDERUNT_PROVIDERS__{provider.name.upper()}__KEY."
     )
 
 

@@ -88,6 +88,13 @@ async def test_a_good_configuration_is_confirmed_without_starting_anything(room:
     assert (await room.client.get("/bot")).json()["data"] == []
 
 
+async def test_a_link_of_another_service_says_whose_it_is(room: ApiRoom) -> None:
+    body = {**GOOD_BOT, "service": "gmeet", "meeting_url": "https://zoom.us/j/12345678901"}
+    refused = (await room.client.post("/bot/validate", json=body)).json()["message"]
+    assert refused.startswith("The meeting_url is not on meet.google.com")
+    assert refused.endswith("It is a link of 'zoom': send that as service.")
+
+
 async def test_a_model_without_a_credential_says_how_to_add_one(room: ApiRoom) -> None:
     answer = await room.client.post("/bot", json={**GOOD_BOT, "transcription_model": "vendor2"})
     assert answer.status_code == 400
@@ -128,6 +135,8 @@ async def test_a_credential_of_ones_own_is_taken_and_no_other(room: ApiRoom) -> 
     for change in ({"transcription_model": "vendor3"}, {"transcription_credentials": str(uuid4())}):
         answer = await room.client.post("/bot", json={**body, **change})
         assert list(answer.json()["errors"]) == ["transcription_credentials"]
+    free = await room.client.post("/bot/validate", json={**body, "transcription_model": "whisper"})
+    assert free.json()["message"] == ("transcription_credentials is the id of a key for Deepgram; vendor1 needs none.")
     async with await room.other_account() as other:
         assert list((await other.post("/bot", json=body)).json()["errors"]) == ["transcription_credentials"]
 

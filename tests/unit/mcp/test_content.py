@@ -103,3 +103,5 @@ def test_the_service_is_told_from_the_link() -> None:
     assert service_of_link("https://us02web.zoom.us/j/81234567890") == "zoom"
     with pytest.raises(InvalidConfig, match="name its service"):
         service_of_link("https://example.org/room")
+    with pytest.raises(InvalidConfig, match="8 to 11 digits"):
+        service_of_link("https://zoom.us/j/123")

@@ -4,7 +4,7 @@ import re
 
 from sederunt.model.bot import Service
 from sederunt.platforms.addresses import decoded, refuse_second_address, the_address
-from sederunt.platforms.links import InvalidLink, MeetingLink
+from sederunt.platforms.links import ForeignLink, InvalidLink, MeetingLink
 
 HOST = "meet.google.com"
 EXPECTED = f"expected https://{HOST}/abc-defg-hij"
@@ -22,7 +22,7 @@ def parse_link(text: str) -> MeetingLink:
     """Return the meeting that a text names. Raises InvalidLink."""
     address = the_address(text, EXPECTED)
     if address.netloc != HOST:
-        raise InvalidLink(f"The meeting_url is not on {HOST}: {EXPECTED}.")
+        raise ForeignLink(f"The meeting_url is not on {HOST}: {EXPECTED}.")
     refuse_second_address(address, EXPECTED)
     code, is_nickname = _code_of(decoded(address.path).strip("/").lower())
     # The language is pinned because the texts we read are English; every other parameter is dropped.

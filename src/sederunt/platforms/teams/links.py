@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, parse_qs, quote, unquote
 
 from sederunt.model.bot import Service
 from sederunt.platforms.addresses import base64_text, decoded, refuse_second_address, the_address
-from sederunt.platforms.links import InvalidLink, MeetingLink
+from sederunt.platforms.links import ForeignLink, InvalidLink, MeetingLink
 
 EXPECTED = "expected https://teams.microsoft.com/l/meetup-join/… or https://teams.microsoft.com/meet/<number>?p=…"
 WORK_HOST = "teams.microsoft.com"
@@ -45,7 +45,7 @@ def parse_link(text: str) -> MeetingLink:
         return told
     address = the_address(text, EXPECTED)
     if not _HOST.fullmatch(address.netloc):
-        raise InvalidLink(f"The meeting_url is not on {WORK_HOST} or {PERSONAL_HOST}: {EXPECTED}.")
+        raise ForeignLink(f"The meeting_url is not on {WORK_HOST} or {PERSONAL_HOST}: {EXPECTED}.")
     refuse_second_address(address, EXPECTED)
     token = _TOKEN.search(f"#{address.fragment}")
     link = _light(address) if _LIGHT.search(address.path) else _plain(address)

@@ -5,7 +5,7 @@ from urllib.parse import SplitResult, parse_qs, quote, urlencode, urlunsplit
 
 from sederunt.model.bot import Service
 from sederunt.platforms.addresses import decoded, refuse_second_address, the_address
-from sederunt.platforms.links import InvalidLink, MeetingLink
+from sederunt.platforms.links import ForeignLink, InvalidLink, MeetingLink
 
 EXPECTED = "expected https://zoom.us/j/<number>?pwd=<passcode>"
 
@@ -27,7 +27,7 @@ def parse_link(text: str) -> MeetingLink:
     if _EVENTS.fullmatch(address.netloc):
         raise InvalidLink(f"The meeting_url is a Zoom Events page, which needs registration: {EXPECTED}.")
     if not _HOST.fullmatch(host):
-        raise InvalidLink(f"The meeting_url is not on zoom.us: {EXPECTED}.")
+        raise ForeignLink(f"The meeting_url is not on zoom.us: {EXPECTED}.")
     refuse_second_address(address, EXPECTED)
     path = decoded(address.path).rstrip("/ ")
     # `pwd%3D` is encoded once too often.

@@ -10,7 +10,7 @@ from sederunt.model.status import StopReason
 from sederunt.platforms.addresses import refuse_second_address, the_address
 from sederunt.platforms.call_controls import CallControls
 from sederunt.platforms.evidence import DIALOGS, Phase, Showing
-from sederunt.platforms.links import InvalidLink, MeetingLink
+from sederunt.platforms.links import ForeignLink, InvalidLink, MeetingLink
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.rows import Rows, Targets
@@ -31,7 +31,9 @@ def parse_link(text: str) -> MeetingLink:
     address = the_address(text, EXPECTED)
     page = re.fullmatch(r"/(m?videoroomtest|audiobridgetest)\.html", address.path)
     room = parse_qs(address.query).get("room", [""])[0]
-    if address.netloc != HOST or page is None or not re.fullmatch(r"[1-9][0-9]{0,8}", room, re.ASCII):
+    if address.netloc != HOST:
+        raise ForeignLink(f"The meeting_url is not on {HOST}: {EXPECTED}.")
+    if page is None or not re.fullmatch(r"[1-9][0-9]{0,8}", room, re.ASCII):
         raise InvalidLink(f"The meeting_url names no room of {HOST}: {EXPECTED}.")
     refuse_second_address(address, EXPECTED)
     url = f"https://{HOST}{address.path}?room={room}{_PAGES[page.group(1)]}"

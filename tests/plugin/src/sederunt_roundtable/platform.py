@@ -12,7 +12,7 @@ from sederunt.platforms.addresses import refuse_second_address, the_address
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.dom_signals import DomSignals
 from sederunt.platforms.evidence import DIALOGS, Phase, Showing
-from sederunt.platforms.links import InvalidLink, MeetingLink
+from sederunt.platforms.links import ForeignLink, InvalidLink, MeetingLink
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.platform import Platform, Told
 from sederunt.platforms.rows import Rows, Targets, phrases
@@ -33,7 +33,9 @@ def parse_link(text: str) -> MeetingLink:
     """Read the room that a text names. Raises InvalidLink."""
     address = the_address(text, EXPECTED)
     found = re.fullmatch(r"/room/([a-z0-9-]{1,60})/?", address.path)
-    if address.netloc != HOST or found is None:
+    if address.netloc != HOST:
+        raise ForeignLink(f"The meeting_url is not on {HOST}: {EXPECTED}.")
+    if found is None:
         raise InvalidLink(f"The meeting_url names no room of {HOST}: {EXPECTED}.")
     refuse_second_address(address, EXPECTED)
     room = found.group(1)
