@@ -100,7 +100,7 @@ def _moment(value: datetime | None) -> str:
 
 def _words(identifier: object) -> str:
     """not_admitted → Not admitted."""
-    text = str(identifier).replace("_", " ").replace("-", " ")
+    text = str(identifier).replace("_", " ").replace("-", " ").replace(" url", " URL")
     return text[:1].upper() + text[1:]
 
 

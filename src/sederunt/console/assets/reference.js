@@ -6,6 +6,12 @@ import { csrfToken } from './api.js';
 
 const make = /** @type {(options: Record<string, unknown>) => unknown} */ (Reflect.get(window, 'SwaggerUIBundle'));
 
+// Its style has a dark look of its own, by this class.
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', prefersDark.matches);
+prefersDark.addEventListener('change', follow);
+follow();
+
 make({
   url: '/openapi.json',
   domNode: document.getElementById('reference'),

@@ -1,6 +1,6 @@
 // Minutes per day or month, stacked by nothing: one bar each.
 
-import { beginningOf, spanOf } from './usage_span.js';
+import { beginningOf, monthsBetween, spanOf } from './usage_span.js';
 import uPlot from './vendor/uplot.esm.js';
 
 const place = /** @type {HTMLElement} */ (document.querySelector('.plot'));
@@ -15,6 +15,11 @@ for (const row of rows) {
   sums.set(at, (sums.get(at) ?? 0) + row.minutes);
 }
 const span = spanOf(place.dataset.from ?? '', place.dataset.to ?? '', place.dataset.group ?? '');
+const monthName = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' });
+const months = place.dataset.group === 'month' && {
+  splits: () => monthsBetween(...span),
+  values: (/** @type {unknown} */ _plot, /** @type {number[]} */ splits) => splits.map((at) => monthName.format(new Date(at * 1000))),
+};
 const times = [...sums.keys()].sort((one, other) => one - other);
 
 /** A colour of the theme, as the canvas takes it. @param {string} name */
@@ -36,8 +41,8 @@ if (times.length) {
     tzDate: (/** @type {number} */ at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
     cursor: { y: false },
     scales: { x: { time: true, range: () => span }, y: { range: (/** @type {unknown} */ _plot, /** @type {number} */ _least, /** @type {number} */ most) => [0, Math.max(most, 1) * 1.1] } },
-    axes: [axis, { ...axis, size: 60 }],
-    series: [{}, { label: 'Minutes', stroke: accent, fill: accent, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } }],
+    axes: [{ ...axis, ...months }, { ...axis, size: 60 }],
+    series: [months ? { label: 'Month', value: (/** @type {unknown} */ _plot, /** @type {number | null} */ at) => (at === null ? '–' : monthName.format(new Date(at * 1000))) } : {}, { label: 'Minutes', stroke: accent, fill: accent, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } }],
   };
   const plot = new uPlot(options, [times, times.map((at) => sums.get(at) ?? 0)], place);
   new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: 240 })).observe(place);

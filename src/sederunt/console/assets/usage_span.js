@@ -8,6 +8,17 @@ export function beginningOf(period) {
 }
 
 /**
+ * The beginnings of the months between two moments, in Unix seconds: a month's bar is labelled by its own name.
+ * @param {number} from @param {number} to
+ */
+export function monthsBetween(from, to) {
+  const [year, month] = [new Date(from * 1000).getUTCFullYear(), new Date(from * 1000).getUTCMonth()];
+  const months = [];
+  for (let next = month + 1; Date.UTC(year, next) / 1000 <= to; next += 1) months.push(Date.UTC(year, next) / 1000);
+  return months;
+}
+
+/**
  * The two ends of the axis, in Unix seconds: bars stand on the beginnings of their periods and reach half a period
  * to each side.
  * @param {string} from @param {string} to days @param {string} group
