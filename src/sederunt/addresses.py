@@ -39,6 +39,7 @@ _TEREDO = IPv6Network("2001::/32")  # the client's address, inverted, in the las
 _CLOSED_V4 = tuple(IPv4Network(text) for text in ("0.0.0.0/8", "192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/3"))
 _GLOBAL_V6 = IPv6Network("2000::/3")  # the only range from which unicast addresses are given out
 
+_PRIVATE = "This address leads into a private network; SEDERUNT_ALLOW_PRIVATE_ADDRESSES=true lets the service call it."
 LOWEST_FREE_PORT = 1024
 WEB_PORTS = frozenset({80, 443})
 MOST_REDIRECTS = 3
@@ -79,9 +80,9 @@ def refusal(url: str, *, allow_private: bool = False) -> str | None:
         address = ip_address(host)
     except ValueError:
         if host == "localhost" or host.endswith(".localhost"):
-            return "This address leads into a private network."
+            return _PRIVATE
         return None
-    return None if is_public(address) else "This address leads into a private network."
+    return None if is_public(address) else _PRIVATE
 
 
 async def leads_into_private(url: str, *, within_s: float = 5.0) -> bool:
@@ -221,7 +222,7 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         found = await _resolve(host, port, timeout)
         allowed = [address for address in found if self._allow_private or is_public(address)]
         if found and not allowed:
-            raise DestinationError("This address leads into a private network.", retryable=False)
+            raise DestinationError(_PRIVATE, retryable=False)
         for address in allowed:
             try:
                 opened = self._inner.connect_tcp(str(address), port, timeout, local_address, socket_options)

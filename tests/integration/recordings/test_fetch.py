@@ -76,7 +76,9 @@ async def test_an_address_in_a_private_network_fails_without_being_asked(
 ) -> None:
     made = await ordered(room, recording_url=files.give("/talk.wav", WAV))
     assert await fetched(context, made) == Drop()
-    assert why(await look(room, made)) == "This address leads into a private network."
+    assert why(await look(room, made)) == (
+        "This address leads into a private network; SEDERUNT_ALLOW_PRIVATE_ADDRESSES=true lets the service call it."
+    )
     assert files.asked == []
 
 
