@@ -351,14 +351,27 @@ class Bots(BotReading):
         """Write the roster as it is known now; see Rosters.save. Raises Superseded, NotFound."""
         await self._rosters.save(bot_id, participants, sources, withdrawn=withdrawn, epoch=epoch)
 
-    async def add_event(self, bot_id: UUID, event: str, data: Mapping[str, Any], *, epoch: int | None = None) -> Event:
-        """Write a line of history that is no change of status. Raises Superseded, NotFound."""
+    async def add_event(
+        self,
+        bot_id: UUID,
+        event: str,
+        data: Mapping[str, Any],
+        *,
+        epoch: int | None = None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> Event:
+        """Write a line of history that is no change of status, and the facts that it tells of, in one transaction.
+
+        Raises Superseded, NotFound.
+        """
         now = self._clock.now()
         async with self._database.begin() as connection:
             # Locked where the writer says who it is: nobody becomes the holder between this look and the event.
             row = await self._row(connection, bot_id, lock=epoch is not None)
             if epoch is not None and row["epoch"] != epoch:
                 raise Superseded(f"Bot {bot_id} is at epoch {row['epoch']}, the writer at {epoch}.")
+            if changes:
+                await connection.execute(update(t.bots).where(t.bots.c.id == bot_id).values(fact_columns(changes)))
             added = await add_event(connection, bot_id, event, data, now)
             messages = await enqueue_asked(connection, row, added)
             rows = await outbox.post(connection, messages, self._database)

@@ -198,12 +198,11 @@ class Journal:
         """Write that nothing was recorded between two seconds of the recording."""
         gap = Gap(start=round(start_s, 3), end=round(end_s, 3), cause=cause)
         gaps = (*self.bot.gaps, gap)
-        await self.mark(gaps=gaps)
+        data = {"start": gap.start, "end": gap.end, "cause": cause}
+        await self._bots.add_event(self.bot.id, RECORDING_GAP, data, epoch=self.bot.epoch, changes={"gaps": gaps})
         self.bot = replace(self.bot, gaps=gaps)
         counters.add("recording_gaps", cause)
         counters.add("recording_gap_seconds", cause, gap.end - gap.start)
-        data = {"start": gap.start, "end": gap.end, "cause": cause}
-        await self._bots.add_event(self.bot.id, RECORDING_GAP, data, epoch=self.bot.epoch)
 
     def note_trouble(self, trouble: PageTrouble) -> None:
         """Note a trouble of the page for `write_troubles`. Callable from anywhere; never waits."""

@@ -170,8 +170,9 @@ async def _sit(plan: StayPlan, session: MeetingSession) -> Outcome:
     """Record; a bot that is another's still is claimed first, and that one leaves when this one records."""
     context, journal = plan.context, plan.context.journal
     if (move := plan.pending) is None:
-        away_cause = _away_cause(plan)
-        zero = await _written(plan, lambda: admit(journal, context.spool(), context.clock, away_cause))
+        away_cause, entered = _away_cause(plan), context.clock.now()
+        session.observer.keep_frames()  # a disk that hangs may take a minute for the row
+        zero = await _written(plan, lambda: admit(journal, context.spool(), entered, away_cause))
         return await session.sit(started_ms=unix_ms(zero))
     await session.settle()
     await move.take_place()

@@ -32,13 +32,13 @@ SHORTEST_GAP_S = 1.0
 logger = log.get(component="meetings")
 
 
-async def admit(journal: Journal, spool: PieceSpool, clock: Clock, away_cause: str) -> datetime:
-    """Write that the bot is inside; returns the zero of its recording. A bot that came back marks a gap instead."""
-    now, zero = clock.now(), journal.bot.recording_started_at
+async def admit(journal: Journal, spool: PieceSpool, entered: datetime, away_cause: str) -> datetime:
+    """Write since when the bot is inside; returns the zero of its recording. A bot that came back marks a gap."""
+    zero = journal.bot.recording_started_at
     if zero is None:
-        await journal.move(Trigger.ADMITTED, changes={"recording_started_at": now})
-        return now
-    start_s, end_s = await heard_until_s(journal, spool), (now - zero).total_seconds()
+        await journal.move(Trigger.ADMITTED, changes={"recording_started_at": entered})
+        return entered
+    start_s, end_s = await heard_until_s(journal, spool), (entered - zero).total_seconds()
     await journal.end_open_speech(start_s)
     if end_s - start_s >= SHORTEST_GAP_S:
         await journal.add_gap(start_s, end_s, away_cause)

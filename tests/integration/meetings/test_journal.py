@@ -8,6 +8,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 
 from harness.bot_context import NoListeners
 from harness.captured import ZERO_MS
@@ -71,22 +73,27 @@ class Stay:
 
 
 @pytest.fixture
-async def stay(tmp_path: Path) -> AsyncIterator[Stay]:
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
     async with Database(f"sqlite+aiosqlite:///{tmp_path}/sederunt.db") as database:
-        now = database.clock.now()
-        config = BotConfig(
-            service=Service("gmeet"), meeting_url="https://x", bot_name="Minutes", transcription_model="none"
-        )
-        bot = Bot(
-            id=new_id(now),
-            account_id=database.default_account_id,
-            config=config,
-            status=BotStatus.RECORDING,
-            created_at=now,
-            recording_started_at=now,
-        )
-        await Bots(database).create(bot, job=False)
-        yield Stay(database, bot)
+        yield database
+
+
+@pytest.fixture
+async def stay(database: Database) -> Stay:
+    now = database.clock.now()
+    config = BotConfig(
+        service=Service("gmeet"), meeting_url="https://x", bot_name="Minutes", transcription_model="none"
+    )
+    bot = Bot(
+        id=new_id(now),
+        account_id=database.default_account_id,
+        config=config,
+        status=BotStatus.RECORDING,
+        created_at=now,
+        recording_started_at=now,
+    )
+    await Bots(database).create(bot, job=False)
+    return Stay(database, bot)
 
 
 def seen(name: str) -> Claim:
@@ -185,6 +192,22 @@ async def test_the_journals_row_is_the_one_it_moved(stay: Stay) -> None:
     stored = await stay.bots.get(journal.bot.id)
     assert (journal.bot.status, journal.bot.gaps) == (BotStatus.LEAVING, stored.gaps)
     assert (stored.status, stored.gaps[0].start) == (BotStatus.LEAVING, 1.235)
+
+
+async def test_a_gap_whose_event_is_not_taken_is_not_marked_either(stay: Stay, database: Database) -> None:
+    """Who tries again would else find the gap in the row, and nobody would ever be told of it."""
+    journal = await stay.claim("host")
+    refuses = "CREATE TRIGGER refuses BEFORE INSERT ON bot_events BEGIN SELECT RAISE(ABORT, 'full'); END"
+    async with database.begin() as connection:
+        await connection.execute(text(refuses))
+    with pytest.raises(IntegrityError):
+        await journal.add_gap(1, 9, "host_lost")
+    assert (journal.bot.gaps, (await stay.bots.get(stay.bot_id)).gaps) == ((), ())
+    async with database.begin() as connection:
+        await connection.execute(text("DROP TRIGGER refuses"))
+    await journal.add_gap(1, 9, "host_lost")
+    assert len((await stay.bots.get(stay.bot_id)).gaps) == 1
+    assert [event.event for event in await stay.bots.events(stay.bot_id)] == ["recording_gap"]
 
 
 async def test_claims_are_kept_while_a_stay_lasts_beside_those_of_the_stays_before(

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,13 @@ class Tab:
 
     def attach(self, clock: FakeClock, on_frames: Any, on_signal: Any) -> None:
         self._clock, self._on_frames, self._on_signal = clock, on_frames, on_signal
+
+    def hears(self, seconds: float) -> None:
+        """Let somebody speak for so long."""
+        began_ms = unix_ms(self._clock.now())
+        self._clock.advance(seconds)
+        frames = sound(0, seconds)
+        self._on_frames([replace(frame, at_ms=frame.at_ms - frames[0].at_ms + began_ms) for frame in frames])
 
     async def goto(self, url: str, *, deadline_s: float = 60) -> None:
         if self.knocks is not None:
@@ -459,6 +467,28 @@ async def test_what_was_heard_is_durable_before_a_bot_is_said_to_leave(
     monkeypatch.setattr("sederunt.meetings.lifecycle.depart", killed_then)
     await stage.play(Tab([Shown(takes_s=60), Shown(frames=True), Shown(PageState.OVER)]))
     assert kept == [pytest.approx(65.05, abs=0.06)]
+
+
+async def test_what_is_heard_while_the_database_does_not_answer_is_recorded(
+    make_stage: MakeStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row that a hanging disk takes after a minute says when the bot was let in, and not when the disk came back."""
+    stage, write, tab = await make_stage(BotStatus.JOINING), Bots.record_transition, ended()
+    entered: list[datetime] = []
+
+    async def hangs(bots: Bots, bot_id: UUID, trigger: Trigger, **more: Any) -> Bot | None:
+        if trigger is Trigger.ADMITTED and not entered:
+            entered.append(stage.clock.now())
+            tab.hears(60)
+            raise sqlite3.OperationalError("disk I/O error")
+        return await write(bots, bot_id, trigger, **more)
+
+    monkeypatch.setattr(Bots, "record_transition", hangs)
+    bot = await stage.play(tab)
+    assert bot.status is BotStatus.FINISHED
+    assert bot.recording_started_at == entered[0]
+    assert bot.capture["packets"] == 60 * 50
+    assert bot.gaps == ()
 
 
 @pytest.mark.parametrize("refused", [Trigger.ADMITTED, Trigger.ENDED])

@@ -265,7 +265,7 @@ async def _came_back(stay: Stay, *, at_s: float) -> Gap:
     zero = stay.journal.bot.recording_started_at
     assert zero is not None
     stay.clock.advance((zero + timedelta(seconds=at_s) - stay.clock.now()).total_seconds())
-    assert await admit(stay.journal, stay.spool(), stay.clock, "page_crashed") == zero
+    assert await admit(stay.journal, stay.spool(), stay.clock.now(), "page_crashed") == zero
     assert stay.journal.bot.gaps == (await stay.bots.get(stay.bot_id)).gaps
     return stay.journal.bot.gaps[-1]
 

@@ -192,7 +192,8 @@ class MeetingSession:
             roster=self.observer.roster,
             keys=context.vendor_keys,
         )
-        recorder = self.observer.recorder = self._make_recorder(started_ms, live)
+        recorder = self._make_recorder(started_ms, live)
+        self.observer.record(recorder)
         recorder.start()
         on_recording()
         if live is not None:

@@ -23,13 +23,26 @@ class MeetingObserver:
     def __init__(self, decoder: Decoder, journal: Journal, link: MediaLink) -> None:
         self.decoder, self.roster, self._journal, self.link = decoder, Roster(), journal, link
         self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
-        self.recorder: Recorder | None = None  # frames are dropped until there is one
+        self.recorder: Recorder | None = None
+        self._kept: list[CapturedFrame] | None = None  # while there is none; None: dropped
         self.has_news = asyncio.Event()  # something that live listeners must not wait for
 
     def frames_arrived(self, frames: Sequence[CapturedFrame]) -> None:
         """Hand frames of the page to the recorder."""
         if self.recorder is not None:
             self.recorder.frames_arrived(frames)
+        elif self._kept is not None:
+            self._kept.extend(frames)
+
+    def keep_frames(self) -> None:
+        """Keep frames in memory from now on: the bot is inside, and its row does not say so yet."""
+        self._kept = []
+
+    def record(self, recorder: Recorder) -> None:
+        """Hand over what was kept, and everything from now on."""
+        kept, self._kept, self.recorder = self._kept, None, recorder
+        if kept:
+            recorder.frames_arrived(kept)
 
     def signal_arrived(self, signal: Signal) -> None:
         """Fold a signal of the page into the roster."""
