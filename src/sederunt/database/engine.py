@@ -13,7 +13,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from sqlalchemy import Connection, Executable, event, select, text
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
@@ -28,6 +28,10 @@ from sederunt.settings import Settings
 # `serve` within ten seconds, and a PostgreSQL server ends what such a one has begun.
 _BUSY_S = 15.0
 _IDLE_S = 10.0  # that PostgreSQL waits for the next word inside a transaction; those of migrations go on by themselves
+# That PostgreSQL is waited for: longer than it takes to free the rows of a frozen client. A server that stands still or
+# lost its power, says nothing for as long as TCP believes in it, which is a quarter of an hour.
+_CONNECT_S = 10.0
+_ANSWER_S = 20.0
 _TURN_S = 0.02  # between two tries at what SQLite does not wait for by itself
 _WAL = "PRAGMA journal_mode = WAL"  # readers and the writer do not wait for each other
 
@@ -103,7 +107,7 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         # One writer at a time is SQLite's rule; waiting for each other here is fairer than its polling.
         self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self.is_sqlite else nullcontext()
-        self._engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url)
+        self._engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url, answer_s=_ANSWER_S)
         self._driver: SqlDriver | None = None
 
     async def open(self) -> None:
@@ -115,7 +119,7 @@ class Database:
                 is_fit = await connection.run_sync(migrate.is_fit)
             if not is_fit:
                 await asyncio.to_thread(migrate.import_alembic)
-            async with self.begin() as connection:
+            async with self._begin_long() as connection:
                 await connection.run_sync(migrate.to_newest)
                 self.default_account_id = await ensure_default_account(connection, self.clock.now())
             self._driver = await self._open_driver()
@@ -142,6 +146,20 @@ class Database:
         """Provide a write transaction: committed at the end of the block, undone by an exception."""
         async with self._turn, self._engine.begin() as connection:
             yield connection
+
+    @asynccontextmanager
+    async def _begin_long(self) -> AsyncIterator[AsyncConnection]:
+        """Provide a transaction whose statements may take as long as they need."""
+        if self.is_sqlite:
+            async with self.begin() as connection:
+                yield connection
+            return
+        engine = _postgres_engine(self.url, answer_s=None)
+        try:
+            async with engine.begin() as connection:
+                yield connection
+        finally:
+            await engine.dispose()
 
     async def time_s(self, connection: AsyncConnection) -> float | None:
         """Return the database's time in Unix seconds; None where it has no clock of its own."""
@@ -181,7 +199,7 @@ class Database:
         if self.is_sqlite:
             return SqliteDriver(Path(self.url.database or ""))
         _, parameters = self._engine.dialect.create_connect_args(self.url)
-        return await PostgresDriver.open(parameters)
+        return await PostgresDriver.open({**parameters, **_waits(_ANSWER_S)})
 
 
 def _reason(error: OSError | sqlite3.Error | DBAPIError) -> str:
@@ -256,10 +274,24 @@ def _begin_at_once(file: Path, connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _postgres_engine(url: URL) -> AsyncEngine:
-    engine = create_async_engine(url, pool_size=5, max_overflow=10, pool_pre_ping=True, hide_parameters=True)
+def _postgres_engine(url: URL, *, answer_s: float | None) -> AsyncEngine:
+    engine = create_async_engine(
+        url, pool_size=5, max_overflow=10, pool_pre_ping=True, hide_parameters=True, connect_args=_waits(answer_s)
+    )
     event.listen(engine.sync_engine, "connect", _prepare_postgres)
+    event.listen(engine.sync_engine, "handle_error", _give_up_silent)
     return engine
+
+
+def _waits(answer_s: float | None) -> dict[str, float | None]:
+    """Return how long asyncpg waits for a connection, and for each answer."""
+    return {"timeout": _CONNECT_S, "command_timeout": answer_s}
+
+
+def _give_up_silent(context: ExceptionContext) -> None:
+    # To end its transaction in good order would be one more question that nobody answers.
+    if isinstance(context.original_exception, TimeoutError):
+        context.is_disconnect = True
 
 
 def _prepare_postgres(connection: Any, _record: object) -> None:

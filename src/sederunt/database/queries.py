@@ -17,6 +17,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 Row = dict[str, Any]
 _Convert = Callable[[Any], Any]
 
+_TURN_S = 20.0  # how long a read waits for one of PostgreSQL's connections
 _CLOSE_S = 5.0  # how long reads that still run may take at the end
 
 
@@ -131,12 +132,14 @@ class PostgresDriver:
         for _ in range(self._MOST):
             try:
                 return await self._fetch_once(sql, arguments)
+            except TimeoutError:  # an OSError, too; so would the others of the pool
+                raise
             except self._lost:
                 continue
         return await self._fetch_once(sql, arguments)
 
     async def _fetch_once(self, sql: str, arguments: Sequence[Any]) -> Sequence[Sequence[Any]]:
-        async with self._pool.acquire() as connection:
+        async with self._pool.acquire(timeout=_TURN_S) as connection:
             try:
                 rows: Sequence[Sequence[Any]] = await connection.fetch(sql, *arguments)
             except self._lost:

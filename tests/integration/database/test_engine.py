@@ -5,14 +5,15 @@ import json
 import signal
 import sqlite3
 import sys
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
 import structlog
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, func, insert, select, text
+from sqlalchemy import Connection, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from harness.fake_clock import FakeClock
@@ -253,6 +254,59 @@ async def test_rows_that_a_frozen_client_locked_are_free_again_and_it_is_told(po
         child.send_signal(signal.SIGCONT)
         assert ((await child.communicate())[0], child.returncode) == (b"away\n", 0)
         assert await database.query(select(accounts.c.name)).all() == [{"name": "awake"}]
+
+
+async def test_a_postgres_that_stands_still_is_given_up_and_asked_again_when_it_goes_on(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Frozen, or without power: TCP would believe in it for a quarter of an hour, and so would every caller."""
+    name, _, folder = postgres.fresh_database().partition("@/")[2].partition("?host=")
+    monkeypatch.setattr(engine, "_ANSWER_S", 1.0)
+    monkeypatch.setattr(engine, "_CONNECT_S", 1.0)
+    address = f"postgresql+asyncpg://sederunt@/{name}?host={tmp_path}"
+    line = lines_to(f"{folder}/.s.PGSQL.5432", tmp_path / ".s.PGSQL.5432")
+    async with asyncio.timeout(120), line as awake, Database(address) as database:
+        named = database.query(select(accounts.c.name))
+        before = await named.all()
+        with pytest.raises(TimeoutError):
+            await renamed(database, "lost", awake.clear)
+        with pytest.raises(TimeoutError):
+            await named.all()
+        with pytest.raises(TimeoutError):
+            await renamed(database, "lost")
+        awake.set()
+        assert await named.all() == before
+        await renamed(database, "there again")
+        assert await named.all() == [{"name": "there again"}]
+
+
+async def renamed(database: Database, name: str, begun: Callable[[], None] = lambda: None) -> None:
+    async with database.begin() as connection:
+        begun()
+        await connection.execute(update(accounts).values(name=name))
+
+
+@asynccontextmanager
+async def lines_to(server: str, here: Path) -> AsyncIterator[asyncio.Event]:
+    """Pass on what is said on a socket of our own to a server's and back, for as long as the event is set."""
+    awake, passing = asyncio.Event(), set()
+    awake.set()
+
+    async def pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        while said := await source.read(65536):
+            await awake.wait()
+            target.write(said)
+        target.close()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        back, forth = await asyncio.open_unix_connection(server)
+        for source, target in ((reader, forth), (back, writer)):
+            passing.add(asyncio.create_task(pass_on(source, target)))
+
+    async with await asyncio.start_unix_server(connected, here):
+        yield awake
+        for task in passing:
+            task.cancel()
 
 
 async def test_a_statement_that_fails_does_not_tell_its_values(empty_address: str) -> None:
