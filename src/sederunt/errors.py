@@ -162,5 +162,9 @@ class SetupError(SederuntError):
     """This installation lacks something; the sentence says what to do."""
 
 
+class BadAnswer(SederuntError):
+    """The storage gave less, or something else, than was stored."""
+
+
 class Superseded(SederuntError):
     """Another holder owns the bot now: stop, write nothing more."""

@@ -7,16 +7,21 @@ from pathlib import Path
 from obstore.store import LocalStore
 
 from harness.fake_clock import FakeClock
+from sederunt.recordings.piece_keys import SOUND
 from sederunt.storage.objects import Objects
 
 
 class FailingObjects(Objects):
-    """Refuses while `away`. `meanwhile` runs once, while the next file is on its way."""
+    """Refuses while `away`, gives `halves` of pieces, and takes files when it `goes_on`. `meanwhile` runs once, while
+    the next is on its way.
+    """
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         super().__init__(LocalStore(folder, automatic_cleanup=True, mkdir=True), folder=folder)
-        self.away = False
+        self.away = self.halves = False
+        self.goes_on = asyncio.Event()
+        self.goes_on.set()
         self.meanwhile: Callable[[], Awaitable[object]] | None = None
         self.files_put = 0
 
@@ -30,6 +35,7 @@ class FailingObjects(Objects):
 
     async def put_file(self, key: str, path: Path) -> None:
         self._answer()
+        await self.goes_on.wait()
         meanwhile, self.meanwhile = self.meanwhile, None
         if meanwhile is not None:
             await meanwhile()
@@ -38,7 +44,8 @@ class FailingObjects(Objects):
 
     async def get(self, key: str) -> bytes:
         self._answer()
-        return await super().get(key)
+        whole = await super().get(key)
+        return whole[: len(whole) // 2] if self.halves and key.endswith(SOUND) else whole
 
     async def size(self, key: str) -> int | None:
         self._answer()

@@ -12,6 +12,8 @@ from sederunt.model.status import BotStatus, Trigger
 from sederunt.recordings.assembly import assemble_recording, verdict_of
 from sederunt.transcription.models import find
 
+TRIES_OF_DAMAGE = 3  # over a minute, in which a store that gives half of what it has may come to itself
+
 logger = log.get(component="jobs")
 
 
@@ -27,6 +29,7 @@ async def assemble(job: Job, context: WorkerContext) -> None:
             scratch,
             participants=await context.bots.participants(bot.id, with_events=bot.config.video),
             sources=await context.bots.sources(bot.id),
+            believes_damage=job.delivered > TRIES_OF_DAMAGE,
         )
     model = find(bot.config.transcription_model)
     wants_transcript = tracks is not None and model is not None and model.provider is not None

@@ -85,7 +85,9 @@ class Readiness:
         return OK if abs(skew_s) < MOST_SKEW_S else f"clock differs by {skew_s:.0f} s"
 
     async def _write_object(self) -> str:
-        await self._objects.check()
+        # A request that hangs may do so for minutes after the bucket is back: the next trial tells that sooner.
+        async with asyncio.timeout(ANSWER_S):
+            await self._objects.check()
         return OK
 
     async def _tried(self, part: str, trial: Callable[[], Coroutine[Any, Any, str]]) -> str:

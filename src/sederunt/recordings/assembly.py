@@ -18,7 +18,7 @@ from uuid import UUID
 import av
 
 from sederunt import log
-from sederunt.errors import BrokenMedia, MediaError
+from sederunt.errors import BadAnswer, BrokenMedia, MediaError
 from sederunt.media.assembly import AssemblyFacts, assemble
 from sederunt.media.composition import VideoLayout, compose
 from sederunt.media.probe import probe
@@ -50,10 +50,14 @@ async def assemble_recording(
     *,
     participants: Sequence[Participant] = (),
     sources: Mapping[str, str] | None = None,
+    believes_damage: bool = True,
 ) -> dict[str, Any] | None:
     """Make and store the bot's one recording and its tracks; returns what `tracks.json` holds, None for an empty stay.
 
+    Pieces that were found damaged stay, beside what could be read of them: they may be the store's fault.
+
     Args:
+        believes_damage: whether a damaged piece is one. Else it raises BadAnswer: the store may give it whole later.
         scratch: a folder for temporary files; what a crash leaves there is removed with the next start.
         participants, sources: the roster, with speaking events; they tell whose picture is large in a video.
     """
@@ -66,10 +70,11 @@ async def assemble_recording(
             return None
         layout = layout_of(bot, duration_s, participants, sources or {})
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
-            await _merge_and_store(objects, prefix, sound, pictures, layout, Path(folder))
+            await _merge_and_store(objects, prefix, sound, pictures, layout, Path(folder), believes_damage)
         found = await _facts(objects, prefix)
         sound, pictures = await _pieces(objects, bot.id, SOUND), await _pieces(objects, bot.id, PICTURES)
-    await _remove_merged(objects, bot.id, SOUND, found)
+    if not found.get("damaged_pieces"):
+        await _remove_merged(objects, bot.id, SOUND, found)
     if not found.get("video_failed"):
         await _remove_merged(objects, bot.id, PICTURES, found)
     return found
@@ -108,7 +113,13 @@ async def _pieces(objects: Objects, bot_id: UUID, kind: str) -> list[str]:
 
 
 async def _merge_and_store(
-    objects: Objects, prefix: str, keys: list[str], pictures: list[str], layout: VideoLayout, folder: Path
+    objects: Objects,
+    prefix: str,
+    keys: list[str],
+    pictures: list[str],
+    layout: VideoLayout,
+    folder: Path,
+    believes_damage: bool,
 ) -> None:
     mixed, tracks = folder / "sound.webm", folder / "tracks"
     tracks.mkdir()
@@ -117,6 +128,8 @@ async def _merge_and_store(
         return assemble(pieces, mixed=mixed, tracks=tracks, duration_s=layout.duration_s, progress=progress)
 
     facts = asdict(await _with_pieces(objects, keys, merge, await fits_of(objects, keys)))
+    if facts["damaged_pieces"] and not believes_damage:
+        raise BadAnswer(f"{facts['damaged_pieces']} of {len(keys)} pieces of {prefix} came damaged out of the storage.")
     for path in sorted(tracks.iterdir()):
         await _store(objects, f"{prefix}/tracks/{path.name}", path)
         path.unlink()

@@ -19,7 +19,7 @@ from obstore.exceptions import BaseError, GenericError, JoinError, PermissionDen
 from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store, from_url
 
 from sederunt import log
-from sederunt.errors import SetupError
+from sederunt.errors import BadAnswer, SetupError
 from sederunt.settings import Settings
 from sederunt.storage.writer import CHUNK_BYTES, Writer
 
@@ -163,9 +163,12 @@ class Objects:
         end = size if end is None else min(end, size)
         if start < 0 or start >= end:
             return
-        found = await obstore.get_async(self._store, checked(key), options={"range": (start, end)})
+        found, left = await obstore.get_async(self._store, checked(key), options={"range": (start, end)}), end - start
         async for data in found.stream(min_chunk_size=READ_BYTES):
+            left -= len(data)
             yield bytes(data)
+        if left:
+            raise BadAnswer(f"The storage gave {end - start - left} of {end - start} bytes of {key}.")
 
     async def size(self, key: str) -> int | None:
         """Return bytes of the object; None where there is none."""
@@ -265,4 +268,4 @@ def checked_prefix(prefix: str) -> str:
 
 def is_away(error: BaseException) -> bool:
     """Return whether an error says that the store cannot be reached, or lets nobody in, for now."""
-    return isinstance(error, GenericError | JoinError | PermissionDeniedError | UnauthenticatedError)
+    return isinstance(error, GenericError | JoinError | PermissionDeniedError | UnauthenticatedError | BadAnswer)

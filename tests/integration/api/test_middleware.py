@@ -22,6 +22,7 @@ from sederunt.api.routes import ROUTES
 from sederunt.jobs import readiness
 from sederunt.jobs.readiness import STORED_S
 from sederunt.settings import BusSettings, StorageSettings
+from sederunt.storage.objects import Objects
 
 BODIES: dict[str, Any] = {
     "BotFields": GOOD_BOT,
@@ -225,6 +226,13 @@ async def test_what_cannot_be_used_is_not_ready_and_is_named(
         aside.rename(store)
         clock.advance(STORED_S)
         assert await faults() == (200, {})
+        with monkeypatch.context() as bucket:
+            bucket.setattr(Objects, "check", never_answered)
+            bucket.setattr(readiness, "ANSWER_S", 2.0)
+            clock.advance(STORED_S)
+            assert await faults() == (503, {"storage": "away"})
+        clock.advance(STORED_S)
+        assert await faults() == (200, {}), "though that request hangs on"
         data.rename(aside)
         assert await faults() == (503, {"database": "away", "data": "missing", "storage": "away"})
         assert not data.exists()
@@ -237,6 +245,10 @@ async def test_what_cannot_be_used_is_not_ready_and_is_named(
             assert await faults() == (503, {"database": "away"})
         monkeypatch.undo()
         assert await faults() == (200, {})
+
+
+async def never_answered(_: Objects) -> None:
+    await asyncio.Event().wait()
 
 
 async def test_the_documentation_is_one_page_and_the_document_describes_every_route(room: ApiRoom) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from sederunt.errors import SetupError
+from sederunt.errors import BadAnswer, SetupError
 from sederunt.settings import Settings, StorageSettings
 from sederunt.storage.objects import Objects, open_objects
 from sederunt.storage.writer import CHUNK_BYTES
@@ -67,6 +67,20 @@ async def test_ranges_are_exact_and_end_with_the_object(
     await objects.put("alphabet", b"abcdefghijklmnopqrstuvwxyz")
     assert await objects.read_range("alphabet", start, end) == expected
     assert await _all(objects.stream("alphabet", start, end)) == expected
+
+
+async def test_less_than_there_is_is_no_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that ends its answer early, and says so with a length of its own, would make a damaged file of it."""
+    objects = open_objects(Settings(data=tmp_path))
+    await objects.put("alphabet", b"abcdefghijklmnopqrstuvwxyz")
+
+    async def twice_as_long(_: Objects, key: str) -> int:
+        return 52
+
+    monkeypatch.setattr(Objects, "size", twice_as_long)
+    with pytest.raises(BadAnswer, match="26 of 52 bytes"):
+        await objects.get_file("alphabet", tmp_path / "target")
+    assert not (tmp_path / "target").exists()
 
 
 async def test_a_stream_comes_in_bounded_parts(objects: Objects) -> None:

@@ -12,7 +12,7 @@ from sederunt.clock import Clock
 from sederunt.errors import BrokenMedia
 from sederunt.media.pieces import write_piece
 from sederunt.media.video import VideoFrame, VideoPieces
-from sederunt.meetings.record.spool import PAUSES_S, PieceSpool
+from sederunt.meetings.record.spool import PAUSES_S, STORE_S, PieceSpool
 from sederunt.model.audio import Packet
 from sederunt.recordings.piece_keys import PICTURES, SOUND
 
@@ -119,7 +119,9 @@ class PieceWriter:
     async def cut(self) -> None:
         """Make everything heard and seen so far durable."""
         if await self.sound.cut() and self.sound.pieces % SPANS_EVERY == 1:  # the list grows with the meeting
-            await self._keep_spans()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STORE_S):
+                    await self._keep_spans()
         await self.pictures.cut()
 
     async def stop(self) -> None:

@@ -19,6 +19,7 @@ from sederunt.storage.objects import Objects
 PAUSES_S = (0.5, 2.0, 5.0, 15.0, 30.0)  # between tries while a disk or storage takes nothing; the last one repeats
 OLDER_AT_ONCE = 20  # stored after a new piece: the next one must not wait until an hour's outage is made up for
 MOST_REFUSED = 3  # by then storage is away: each of the others might take minutes to be refused as well
+STORE_S = 4.0  # that the next piece waits for storage to take this one: it may hang, and this disk must not wait
 STALE_S = 60.0  # nobody is still at a write that began so long ago
 
 # By folder: the lock under which its pieces are stored. See `PieceSpool._store`.
@@ -43,16 +44,22 @@ class PieceSpool:
         self._folder, self._bot_id, self._objects = folder / str(bot_id), bot_id, objects
         self._turn = _TURNS.setdefault(self._folder, asyncio.Lock())
         self._refused = False  # and said so: an outage is told once, not with every piece
+        self._storing: asyncio.Task[None] | None = None
         self.in_haste = False  # whoever waits for `keep` now has no time for older pieces
 
     async def keep(self, name: str, make: Callable[[], bytes]) -> None:
         """Make a piece (in a thread) and store it. What storage does not take now stays here; it is tried again after
-        each later piece that storage takes, and by `upload`.
+        each later piece that storage takes, and by `upload`. A storage that hangs is not waited for.
 
         Raises OSError when this disk does not take it, and whatever `make` raises: then there is no piece.
         """
         path = self._folder / name
         await asyncio.to_thread(_write_durably, path, make)
+        if self._storing is None or self._storing.done():
+            self._storing = asyncio.create_task(self._store_with_older(path), name=f"store {path.name}")
+            await asyncio.wait({self._storing}, timeout=STORE_S)
+
+    async def _store_with_older(self, path: Path) -> None:
         if await self._store(path):
             for older in self._waiting()[:OLDER_AT_ONCE]:
                 if self.in_haste or not await self._store(older):

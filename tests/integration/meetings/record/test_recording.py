@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 
 from harness.captured import ZERO_MS, camera, sound
 from harness.failing import FailingObjects, WatchedClock
+from sederunt.errors import BadAnswer
 from sederunt.media.pieces import read_piece
 from sederunt.media.probe import probe
 from sederunt.meetings.record.recorder import Recorder, stay_name
@@ -180,6 +181,46 @@ async def test_pieces_of_an_outage_are_stored_as_soon_as_storage_takes_the_next_
     await _record(recorder, 4, 6, 5)
     assert late < {Path(key).name for key in await objects.keys(f"bots/{bot.id}/")}
     assert not any(waiting.iterdir())
+
+
+async def test_a_storage_that_gives_half_of_a_piece_is_asked_again_and_the_piece_stays(
+    make_recorder: MakeRecorder, objects: FailingObjects, bot: Bot, tmp_path: Path
+) -> None:
+    """What came damaged may be whole in an hour: of the recording it is missing at the last, and never removed."""
+    recorder = make_recorder()
+    await _record(recorder, 0, 8)
+    await recorder.close()
+    kept = await objects.keys(f"bots/{bot.id}/pieces/")
+    objects.halves = True
+    with pytest.raises(BadAnswer):
+        await assemble_recording(bot, objects, tmp_path, believes_damage=False)
+    assert await objects.keys(f"bots/{bot.id}/pieces/") == kept
+    assert await assemble_recording(bot, objects, tmp_path, believes_damage=True)
+    assert await objects.keys(f"bots/{bot.id}/pieces/") == kept
+    assert await assemble_recording(bot, objects, tmp_path, believes_damage=False), "it is stored, such as it is"
+
+
+async def test_a_storage_that_hangs_keeps_no_piece_from_this_disk(
+    make_recorder: MakeRecorder,
+    objects: FailingObjects,
+    spool: PieceSpool,
+    bot: Bot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a killed host loses is one piece, and who leaves says so at once, whatever storage does."""
+    monkeypatch.setattr("sederunt.meetings.record.spool.STORE_S", 0.01)
+    recorder = make_recorder()
+    objects.goes_on.clear()
+    async with asyncio.timeout(60):
+        await _record(recorder, 0, 6, 5)
+        recorder.frames_arrived(sound(6, 8))
+        await recorder.secure()
+    assert sorted(path.suffix for path in (tmp_path / "spool" / str(bot.id)).iterdir()) == [".mka"] * 4 + [".mkv"] * 3
+    objects.goes_on.set()
+    await recorder.close()
+    assert await spool.sweep() == 0
+    assert len(await objects.keys(f"bots/{bot.id}/pieces/")) == 4
 
 
 async def test_a_close_does_not_wait_for_storage_that_is_away(
