@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,18 +26,21 @@ from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, 
 
 KEEPALIVE = json.dumps({"type": "KeepAlive"})
 CLOSE = json.dumps({"type": "CloseStream"})
+_FINALS_KEPT = 500  # to know one that is told again or late: half an hour of the shortest windows
 
 
 class DeepgramCodec:
     """One stream. Words come in windows that do not overlap: a window is drafted, redrafted, then final.
 
-    A segment is a window's words of one voice. Keys are made of the window's number, for windows have no name.
+    A segment is a window's words of one voice. Keys are made of the window's number, for windows have no name; a
+    late one, behind which another is final already, is named by its begin.
     """
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._window, self._final_until, self._is_closing = 0, 0.0, False
         self._drafted: set[str] = set()  # keys of this window
+        self._finals: deque[tuple[float, float]] = deque(maxlen=_FINALS_KEPT)  # begin and end of each
 
     def opening(self) -> Sequence[Message]:
         return ()
@@ -57,7 +61,7 @@ class DeepgramCodec:
             case "Results":
                 return list(self._results(body))
             case "SpeechStarted":
-                return (Onset(self._key(0), number(body.get("timestamp"))),)
+                return (Onset(_key(str(self._window), 0), number(body.get("timestamp"))),)
             case "Metadata":  # the last word only where it was asked for
                 return (Finished(),) if self._is_closing else ()
             case "Error":
@@ -71,10 +75,13 @@ class DeepgramCodec:
         is_final = flag(body.get("is_final"))
         start = number(body.get("start"))
         end = start + number(body.get("duration"))
-        if end <= self._final_until and self._final_until > 0:  # told again, or late: its window is final
-            return
         best = record(next(iter(records(record(body.get("channel")).get("alternatives"))), None))
-        said = list(self._said(best, start, end))
+        if end <= self._final_until and self._final_until > 0:
+            if is_final and not self._is_told(start, end):  # overtaken by the window behind it
+                self._finals.append((start, end))
+                yield from (Settled(part) for part in self._said(best, start, end, f"{start:.3f}s"))
+            return
+        said = list(self._said(best, start, end, str(self._window)))
         gone = self._drafted - {part.key for part in said}
         self._drafted = {part.key for part in said}
         for key in sorted(gone):  # takes back what is not heard any more
@@ -86,9 +93,15 @@ class DeepgramCodec:
         self._drafted.clear()
         self._window += 1
         self._final_until = end
+        self._finals.append((start, end))
         yield Heard(end)
 
-    def _said(self, best: Mapping[str, Any], start: float, end: float) -> Iterator[Said]:
+    def _is_told(self, start: float, end: float) -> bool:
+        """Return whether a final already has half of this window, or more."""
+        half = (end - start) / 2
+        return any(min(end, told_end) - max(start, told_start) >= half for told_start, told_end in self._finals)
+
+    def _said(self, best: Mapping[str, Any], start: float, end: float, window: str) -> Iterator[Said]:
         lang = next((code for tag in _listed(best.get("languages")) if (code := language(tag))), None)
         voices = Voices()
         labels = {voices.number(word.get("speaker")): word.get("speaker") for word in records(best.get("words"))}
@@ -96,7 +109,7 @@ class DeepgramCodec:
         for n, part in enumerate(utterances_of(words, pause_s=float("inf"))):
             label = labels.get(part.speaker) if self._ask.diarize else None
             yield Said(
-                key=self._key(n),
+                key=_key(window, n),
                 start=part.start,
                 end=part.end,
                 transcript=part.transcript,
@@ -106,8 +119,9 @@ class DeepgramCodec:
                 lang=lang,
             )
 
-    def _key(self, part: int) -> str:
-        return f"{self._window}.{part}"
+
+def _key(window: str, part: int) -> str:
+    return f"{window}.{part}"
 
 
 def _listed(value: Any) -> list[Any]:

@@ -163,6 +163,18 @@ def test_a_final_that_is_told_twice_and_a_draft_that_is_late_say_nothing_new() -
     assert not list(codec.read(results([word("Hel", 0.1)], final=False, duration=2.0)))
 
 
+def test_a_final_that_is_overtaken_by_the_next_keeps_its_words() -> None:
+    codec = DeepgramCodec(ask("deepgram-realtime"))
+    first, second = results([word("One.", 0.1)], final=True), results([word("Two.", 3.1)], final=True, start=3.0)
+    (draft,) = codec.read(results([word("Thr", 6.1)], final=False, start=6.0))
+    assert isinstance(draft, Draft)
+    told = [event for message in (second, first, first) for event in codec.read(message)]
+    settled = [event.said for event in told if isinstance(event, Settled)]
+    assert [(said.transcript, said.start) for said in settled] == [("Two.", 3.1), ("One.", 0.1)]
+    assert len({draft.said.key, *(said.key for said in settled)}) == 2, "the draft was of the window that came first"
+    assert [event for event in told if isinstance(event, Heard)] == [Heard(6.0)]
+
+
 def test_two_voices_of_one_window_are_two_segments_with_the_vendors_labels() -> None:
     codec = DeepgramCodec(ask("deepgram-realtime", mixed=True))
     told = list(codec.read(results([word("One.", 0, speaker=4), word("Two.", 1, speaker=2)], final=True)))
