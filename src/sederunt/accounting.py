@@ -127,7 +127,7 @@ class Ledger:
         return self._limits[budget]
 
     def used(self, budget: str, holder: Hashable) -> float:
-        """Return what a holder has of a budget, in this process and in others that told of it."""
+        """Return how much of a budget a holder uses, in this process and in those that reported their use."""
         here = self._held[budget][holder] if budget in self._held else 0
         return here + self._elsewhere.get(budget, {}).get(str(holder), 0)
 

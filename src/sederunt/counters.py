@@ -69,7 +69,7 @@ class ProcessCounters:
             counts[bisect_left(measure.buckets, amount)] += 1
 
     def told(self) -> Told:
-        """Return everything as a heartbeat tells it: measure → label → its sum, or [sum, amounts in each bucket …]."""
+        """Return all counts as heartbeats carry them: measure → label → its sum, or [sum, amounts in each bucket …]."""
         return {
             name: {
                 label: [round(total, 3), *self._counts[name, label]] if MEASURES[name].buckets else round(total, 3)

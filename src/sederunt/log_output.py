@@ -1,4 +1,4 @@
-"""Where a process writes its log: a stream that costs lines when nobody takes them, and never the process."""
+"""Where a process writes its log: lines that nobody reads are lost, and never block the process."""
 
 import json
 import os

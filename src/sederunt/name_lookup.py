@@ -1,4 +1,4 @@
-"""Where names lead: looked up in threads of their own, so that a name server that never answers holds up nobody.
+"""Looks host names up in threads of its own, so that a name server that never answers delays nobody else.
 
 The event loop's own lookups share four threads of the whole process, and a lookup that nobody waits for any longer
 keeps its thread until the system gives up, after 10 s to 30 s. Four names of a silent server were enough to keep every

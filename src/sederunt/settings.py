@@ -527,7 +527,7 @@ def _faults(error: ValidationError) -> Iterator[str]:
 
 
 def _not_json(environment: Mapping[str, str]) -> str:
-    """Return the variables that are meant: pydantic-settings tells the section only."""
+    """Return the names of the variables at fault: pydantic-settings names only their section."""
     known = dict(_variables(Settings))
     return ", ".join(
         name

@@ -54,7 +54,7 @@ class Caller:
 
     @property
     def holder(self) -> bytes:
-        """Return to whom addresses of sockets are told: a key, or the session of a person."""
+        """Return the holder of socket addresses given to this caller: a key, or the session of a person."""
         return self.key_id.bytes if self.key_id else self.session
 
 
@@ -70,7 +70,7 @@ def scopes_of(key: ApiKey) -> frozenset[Scope]:
 
 
 class Keys:
-    """Makes keys, and tells whose a key is."""
+    """Makes API keys, and finds the account of a key."""
 
     def __init__(self, database: Database, pepper: bytes, clock: Clock | None = None) -> None:
         self._accounts = Accounts(database)

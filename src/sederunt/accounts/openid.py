@@ -212,7 +212,7 @@ class OpenIdProvider:
         return claims
 
     async def _with_more(self, metadata: _Metadata, tokens: Mapping[str, Any], claims: Claims) -> Claims:
-        """Return the claims with those that the provider tells only when it is asked for them."""
+        """Return the claims with those that the provider gives only on request."""
         wanted = {"name", "email", self.settings.role_claim, self.settings.account_claim} - {None}
         access_token = tokens.get("access_token")
         if not metadata.userinfo_endpoint or not access_token or wanted <= set(claims):

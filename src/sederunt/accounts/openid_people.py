@@ -1,4 +1,4 @@
-"""Who comes by an OpenID provider: a person who is known, a new one by the operator's rules, or nobody."""
+"""Signs people in by an OpenID provider: known people, and new ones whom the operator's rules admit."""
 
 from contextlib import suppress
 from uuid import UUID
@@ -24,7 +24,7 @@ class OpenIdPeople:
         self.identities, self._accounts = Identities(database), Accounts(database)
 
     async def enter(self, issuer: str, claims: Claims) -> str:
-        """Return the token of a session for whom the claims are of. Raises Forbidden where they are nobody here."""
+        """Return a session token for the person whom the claims describe. Raises Forbidden if no rule admits them."""
         membership = membership_of(self._settings, claims)
         account_id = await self._account_of(membership) if membership is not None else None
         known = await self.identities.get(issuer, claims["sub"])

@@ -1,4 +1,4 @@
-"""What the claims of an OpenID provider make of somebody: a role in an account, or nobody. Pure."""
+"""Maps the claims of an OpenID provider to a role in an account, or to none. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Membership:
 
 
 def membership_of(settings: OidcSettings, claims: Claims) -> Membership | None:
-    """Return what somebody is here by the operator's rules; None: nobody."""
+    """Return the account and role that the operator's rules give; None if they admit nobody like this."""
     role = _claimed_role(settings, claims) or _first_role(settings, claims)
     if role is None:
         return None

@@ -1,4 +1,4 @@
-"""Changing the sealing key: put the new one first in the list, seal everything anew, then take the old one away."""
+"""Changing the sealing key: put the new one first in the list, seal everything again, then take the old one away."""
 
 from sederunt.accounts.sealing import Sealer
 from sederunt.database.engine import Database

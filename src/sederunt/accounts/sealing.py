@@ -66,7 +66,7 @@ class Sealer:
         return sealed.startswith(self._newest)
 
     def reseal(self, sealed: bytes, table: str, column: str, row: object) -> bytes:
-        """Seal a secret anew, under the newest key."""
+        """Seal a secret again, with the newest key."""
         if self.is_current(sealed):
             return sealed
         return self.seal(self.open(sealed, table, column, row), table, column, row)

@@ -56,7 +56,7 @@ class WebhookSecrets:
         return (await self.get(account_id)).all
 
     async def renew(self, account_id: UUID, overlap: timedelta = timedelta()) -> Secrets:
-        """Make a new one; the one before goes on signing beside it for so long. Raises NotFound."""
+        """Make a new secret. The old one also signs for a while longer. Raises NotFound."""
         known = await self.get(account_id)
         sealed = SealedSecrets(newest=self._seal(_fresh(), _NEWEST, account_id))
         if overlap:

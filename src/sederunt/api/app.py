@@ -59,7 +59,7 @@ def create_app(
     beside: Callable[[Starlette], AbstractAsyncContextManager[None]] = lambda _app: nullcontext(),
     ledger: Ledger | None = None,
 ) -> ASGIApp:
-    """Make the application of one process, with the console's pages where there are any, and what runs beside.
+    """Make the application of one process, with the console's pages if there are any, and its background tasks.
 
     Its context is opened when the server starts and closed when it stops. Use of budgets is counted in the ledger.
     """

@@ -86,7 +86,7 @@ async def answer_once(
 
 
 def key_of(request: Request) -> str | None:
-    """Return the request's key. Raises InvalidConfig for one that nobody can have meant."""
+    """Return the request's key. Raises InvalidConfig for one of a wrong form."""
     key = request.headers.get(HEADER)
     if key is None:
         return None

@@ -139,7 +139,7 @@ class Chromium:
         return self._start.display.pid if self._start.display is not None else 0
 
     def tell(self, trouble: PageTrouble) -> None:
-        """Tell its pages what befell it."""
+        """Pass a trouble of the browser on to its pages."""
         for listener in tuple(self.listeners):
             listener(trouble)
 

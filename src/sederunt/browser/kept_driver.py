@@ -1,4 +1,4 @@
-"""The driver that browsers are started with: another one wherever it ends, none where nobody wants a page."""
+"""Keeps the driver that starts browsers: replaces one that ends, and ends it when no page is wanted."""
 
 import asyncio
 import time
@@ -47,7 +47,7 @@ class KeptDriver:
         self._wanted.set()
 
     def is_resting(self) -> bool:
-        """Return whether it has ended because nobody wanted a page."""
+        """Return whether the driver has ended because no page was wanted."""
         return not self._wanted.is_set()
 
     def is_there(self) -> bool:

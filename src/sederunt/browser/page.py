@@ -92,7 +92,7 @@ class MeetingPage:
         self.documents += 1
 
     def hear(self, trouble: PageTrouble) -> None:
-        """Take what befell the browser: it may be why this page ends, or be told on."""
+        """Take a trouble of the browser: it may explain why this page ends, or is passed on."""
         if trouble.recovery in (Recovery.FRESH_PAGE, Recovery.FRESH_BROWSER):
             self._blamed = self._blamed if self._is_blamed() else (time.monotonic(), trouble)
         else:
@@ -539,7 +539,7 @@ async def _through_navigations(ask: Callable[[], Awaitable[Any]]) -> Any:
 
 
 def _abandon(task: "asyncio.Future[Any]") -> None:
-    """Let go of a call: its late answer, or error, is nobody's any more."""
+    """Abandon a call: a late answer or error is ignored."""
     if not task.done():
         task.cancel()
     task.add_done_callback(lambda done: done.cancelled() or done.exception())

@@ -130,7 +130,7 @@ class BrowserPool:
         self._driver.want()
 
     def is_resting(self) -> bool:
-        """Return whether driver and browsers have ended because nobody wanted a page."""
+        """Return whether driver and browsers have ended because no page was wanted."""
         return self._driver.is_resting()
 
     def bots(self) -> int:

@@ -84,7 +84,7 @@ def sweep_orphans() -> int:
 
 
 def kill_launched(launch: str) -> int:
-    """Kill the processes of a browser that never told its number; returns how many."""
+    """Kill the processes of a browser whose process id never became known. Returns how many."""
     return sum(kill(pid) for pid, mark in list(_marked(LAUNCH_VARIABLE)) if mark == launch)
 
 

@@ -20,7 +20,7 @@ _STOPPED = frozenset((b"T", b"t"))  # by a signal, by a debugger
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessState:
-    """One process at one moment, as the kernel tells."""
+    """One process at one moment, as the kernel reports it."""
 
     pid: int
     parent: int

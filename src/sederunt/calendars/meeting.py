@@ -1,4 +1,4 @@
-"""A meeting as a calendar tells it, and which of them get a bot. Pure; knows no calendar format."""
+"""A meeting of a calendar, and the rule by which it gets a bot. Pure; knows no calendar format."""
 
 import hashlib
 from collections.abc import Iterable, Sequence

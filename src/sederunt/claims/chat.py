@@ -25,7 +25,7 @@ class ChatLedger:
         self._own = [*self._own[-9:], (at_ms, _bare(text))]
 
     def first_word(self, message: ChatReceived) -> ChatReceived | None:
-        """Return the message, unless it was told before. Raises nothing, and forgets what is long past."""
+        """Return the message unless it is a repeat. Old messages are forgotten."""
         if message.message_id is not None:
             if message.message_id in self._ids:
                 return None

@@ -126,13 +126,13 @@ def gone(key: str, at_ms: int) -> Claim:
 
 
 def speak(source: Source, keys: Iterable[str], at_ms: int) -> Claim:
-    """Claim that these people speak, and nobody else."""
+    """Claim that exactly these people speak."""
     subjects = tuple(Subject(key=key) for key in keys)
     return Claim(fact=Fact.SPEAKS, source=source, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
 
 
 def owns(media: str, key: str, at_ms: int) -> Claim:
-    """Claim whose a media source is; an empty key: nobody's in particular."""
+    """Claim the owner of a media source; an empty key means no particular person."""
     return Claim(fact=Fact.OWNS, source=Source.PROTOCOL, at_ms=at_ms, subjects=(Subject(media=media, key=key),))
 
 

@@ -72,7 +72,7 @@ class Fold:
         return changes + self._speaking.weigh(now_ms)
 
     def hush(self, at_ms: int) -> list[RosterChange]:
-        """Note that the stay is over, so that nobody speaks any more; returns what listeners should hear of."""
+        """End the stay, and with it everybody's speech. Returns the changes that listeners should hear of."""
         return self.settle() + self._speaking.hush(at_ms)
 
     def recall(self, participants: Iterable[Participant]) -> None:
@@ -98,7 +98,7 @@ class Fold:
 
     @property
     def sources(self) -> Mapping[str, str]:
-        """Return media source → key of whose it is; an empty key: nobody in particular."""
+        """Return media source → key of its owner; an empty key means no particular person."""
         return self._speaking.sources
 
     @property

@@ -23,7 +23,7 @@ _GZIP = 31  # zlib's word for gzip with the largest window
 
 
 class ClaimJournal:
-    """Keeps what a fold was told. Costs some microseconds a claim, and nothing once it is full."""
+    """Records the claims that a fold was given. Costs some microseconds a claim, and nothing once it is full."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._packer = zlib.compressobj(6, zlib.DEFLATED, _GZIP)

@@ -40,7 +40,7 @@ class SpeechMarks:
         return self._marks.keys()
 
     def start(self, person: str, source: Source, at_ms: int) -> int:
-        """Begin a mark, after all that is told of the person already; returns when it begins.
+        """Begin a mark after all published ones of the person. Returns when it begins.
 
         No two events of a person share a moment: who pairs them would take a mark without length for one without end.
         """

@@ -60,7 +60,7 @@ class Rule:
 
 
 def _heard(t: Testimony) -> int | None:
-    """A voice is nobody's who is not here."""
+    """A voice that is heard belongs to somebody who is here."""
     if t.heard_ms is None or t.now_ms - t.heard_ms > HEARD_MS:
         return None
     denied_ms = max((w.since_ms for w in (t.protocol, t.listed, t.shown) if w and not w.holds), default=None)

@@ -16,7 +16,7 @@ BOT_WORDS = frozenset({"notetaker", "recorder", "bot", "assistant", "transcriber
 
 @dataclass(slots=True)
 class KnownPerson:
-    """Somebody who was ever here, by the key that they were first told of by."""
+    """Somebody who was ever here, under the first key that a source used for them."""
 
     key: str
     name: str
@@ -32,7 +32,7 @@ class KnownPerson:
 
 @dataclass(slots=True)
 class OwnIdentity:
-    """What is known of the bot itself: keys for good, names by who told them."""
+    """What is known of the bot itself: its keys, for good, and its names by source."""
 
     keys: set[str] = field(default_factory=set)
     names: dict[Source, tuple[int, str]] = field(default_factory=dict)  # … and when
@@ -179,7 +179,7 @@ class Register:
         return found
 
     def find_again(self) -> None:
-        """Settle anew whom a name means, and who the bot is, once people or names changed."""
+        """Decide again whom a name means, and who the bot is, after people or names have changed."""
         # Of several with one name the first by key is meant, of those who are here.
         order = sorted(self.people.values(), key=lambda one: (one.here, tuple(-ord(letter) for letter in one.key)))
         self._by_name = {one.name: one.key for one in order if one.name}
@@ -200,7 +200,7 @@ class Register:
 
     @property
     def told_first_as(self) -> Mapping[str, str]:
-        """Return the key under which somebody was told of first → their canonical key, where it is another."""
+        """Return first key → canonical key of everybody for whom the two differ."""
         return self._canonicals
 
     # --- what follows --------------------------------------------------------------------------------------------

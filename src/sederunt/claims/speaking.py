@@ -170,7 +170,7 @@ class Speaking:
 
     @property
     def sources(self) -> Mapping[str, str]:
-        """Return media source → key of whose it is; an empty key: nobody in particular."""
+        """Return media source → key of its owner; an empty key means no particular person."""
         return {media: self._register.key_of(owner) if owner else "" for media, owner in self._speech.owners.items()}
 
     @property

@@ -20,7 +20,7 @@ def mcp(
         str | None, typer.Option(envvar="SEDERUNT_KEY", help="An API key; one with the scope `read` only reads.")
     ] = None,
 ) -> None:
-    """Serve the tools of a running service, wherever it is; see docs/mcp.md for how clients are told of it."""
+    """Serve the tools of a running service, wherever it is; docs/mcp.md says how to configure clients."""
     log.configure("lines", "warning")
     with plain_errors():
         if not is_installed():

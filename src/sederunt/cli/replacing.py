@@ -33,7 +33,7 @@ ORDER = {"host": REPLACED, "worker": signal.SIGTERM, "api": REPLACED}
 
 @dataclass(frozen=True, kw_only=True)
 class Replacements:
-    """What `serve` tells of them, for who asked."""
+    """What `serve` reports about its replacements, for the asking command."""
 
     pid: int
     count: int = 0  # how often it was asked, and has ended
@@ -41,7 +41,7 @@ class Replacements:
 
 
 def replacements_file(data: Path) -> Path:
-    """Return the file in which a running `serve` tells of its replacements."""
+    """Return the file in which a running `serve` reports its replacements."""
     return data / "run" / "replacements.json"
 
 

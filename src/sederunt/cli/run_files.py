@@ -45,7 +45,7 @@ def alive_file(data: Path, role: str) -> Path:
 
 
 def forget_address(data: Path) -> None:
-    """Take that back: nobody listens there any more."""
+    """Remove the address: the service does not listen there any more."""
     address_file(data).unlink(missing_ok=True)
 
 

@@ -99,7 +99,7 @@ def as_told(server: EmbeddedServer) -> dict[str, str]:
 
 
 def from_told(told: Mapping[str, str]) -> EmbeddedServer:
-    """Return the message server that the program before this one told of."""
+    """Return the message server that the previous program handed over."""
     paths = {name: Path(told[name]) for name in ("executable", "config", "store")}
     return EmbeddedServer(**paths, port=int(told["port"]), token=SecretStr(told["token"]))
 

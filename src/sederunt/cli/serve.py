@@ -317,7 +317,7 @@ async def _ready_or_stopped(child: Child, stop: asyncio.Event) -> bool:
 
 
 def _kept(opened: OpenedDatabase, data: Path) -> OpenedDatabase:
-    """Keep a first key until somebody was told of it, whatever ends this start: nobody can make it out later."""
+    """Keep the first API key until it has been printed, even if this start fails: it cannot be recovered later."""
     path = data / UNSHOWN_KEY
     if opened.key is not None:
         write_private(path, opened.key)

@@ -103,7 +103,7 @@ class Supervisor:
         return [child.role.name for child, was_killed in zip(children, killed, strict=True) if was_killed]
 
     async def replace(self, name: str, *, by: signal.Signals, within_s: float) -> bool:
-        """Start a successor beside a role's process and, once it is ready, have that one end.
+        """Start a successor beside a role's process and, once it is ready, end the old process.
 
         Args:
             by: the signal that asks it to; one that is still there after `within_s` is killed.

@@ -1,4 +1,4 @@
-"""Ends roles that are frozen: they hold their sockets, answer nobody, and would sit there for ever.
+"""Ends frozen roles: they hold their sockets, answer no request, and would never end by themselves.
 
 One that froze in the middle of a transaction on SQLite keeps all others from writing. It is ended sooner than a writer
 gives up waiting, so that callers see a slow answer and no refusal. So is one that the kernel calls stopped, where its
@@ -158,7 +158,7 @@ class StoppedRoles:
 
 
 async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database: Path | None) -> NoReturn:
-    """End frozen roles for ever; the supervisor starts them anew.
+    """Watch for ever, and end frozen roles; the supervisor restarts them.
 
     Args:
         database: the file of SQLite; None for a database that ends the transactions of a silent client by itself.

@@ -42,7 +42,7 @@ class DoctorRun:
         return self._findings
 
     async def close(self) -> None:
-        """End the check-up: nobody waits for it any more."""
+        """End the check-up, since its result is no longer wanted."""
         if self._running is not None:
             await end(self._running)
 

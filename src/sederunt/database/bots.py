@@ -70,7 +70,7 @@ class _LostRace(Exception):
 
 
 class Bots(BotReading):
-    """Bots, their history, and everything that must be told when they change.
+    """Bots, their history, and the messages that must be sent when they change.
 
     `follow_ups`: status → subject of the job that a bot in this status needs (see jobs/follow_ups).
     """

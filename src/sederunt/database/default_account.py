@@ -1,4 +1,4 @@
-"""The account that exists from the first start, so that one household needs no tenants."""
+"""The account that exists from the first start, so that a single user need not create one."""
 
 from datetime import datetime
 from uuid import UUID

@@ -41,7 +41,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Delivery:
-    """One webhook: what is told to whom, and how far that went."""
+    """One webhook: its content, its receiver, and the state of its delivery."""
 
     id: UUID  # the webhook-id header, the same in every attempt
     account_id: UUID

@@ -1,4 +1,4 @@
-"""What was said so far in meetings that are transcribed live; kept before anybody is told of it."""
+"""The lines of meetings that are transcribed live. They are stored before they are published."""
 
 from collections.abc import Sequence
 from uuid import UUID

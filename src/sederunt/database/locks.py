@@ -13,7 +13,7 @@ _FIRST, _LAST = 120, 127  # the bytes of the WAL index that stand for writing, c
 
 
 def holders(database: Path) -> frozenset[int]:
-    """Return the processes that hold a lock of the database which lets nobody else write; empty where that is unknown.
+    """Return the processes that hold a lock which keeps others from writing to the database; empty if unknown.
 
     Args:
         database: its file; in the mode of the write-ahead log, as all of ours are.

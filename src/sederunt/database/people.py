@@ -134,7 +134,7 @@ class People:
         return row["created_at"] if row else None
 
     async def password_hash(self, email: str) -> tuple[UUID, str] | None:
-        """Return (person, hash) for an address; None where nobody has it, or has no password."""
+        """Return (person, hash) for an address; None if it is unknown, or its person has no password."""
         row = await self._password.first(email=email)
         return (row["id"], row["password_hash"]) if row and row["password_hash"] else None
 

@@ -80,7 +80,7 @@ class RecordingPage:
 
 
 class Recordings:
-    """Recordings, their history, and everything that must be told when they change."""
+    """Recordings, their history, and the messages that must be sent when they change."""
 
     def __init__(self, database: Database, clock: Clock | None = None) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""Bots that wait for a host: who they are, what is taken already, and what they are told."""
+"""Bots that wait for a host: the line, the seats that are taken, and the place that each bot was told."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -75,7 +75,7 @@ class WaitingBots:
         ]
 
     async def tell(self, told: Mapping[UUID, Mapping[str, Any]]) -> int:
-        """Write to bots what their place is: the first time, and then each time that it is half of what was told.
+        """Write each bot's place in the line: at first, and then whenever it has halved.
 
         Returns how many were told. A bot that waits no more is told nothing.
         """
@@ -109,7 +109,7 @@ def unclaimed(at_work: Sequence[AtWork]) -> list[LineEntry]:
 
 
 async def _told_last(connection: AsyncConnection, bot_ids: Sequence[UUID]) -> dict[UUID, Mapping[str, Any]]:
-    """Return what bots were told last of their places."""
+    """Return the place that each bot was last told."""
     told = (
         select(t.bot_events.c.bot_id, t.bot_events.c.data)
         .where(t.bot_events.c.bot_id.in_(bot_ids), t.bot_events.c.event == WAITING_FOR_CAPACITY)

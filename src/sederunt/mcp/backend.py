@@ -101,7 +101,7 @@ async def service_at(url: str, key: str) -> AsyncIterator[Backend]:
 
 @asynccontextmanager
 async def service_inside(app: ASGIApp, headers: Mapping[str, str], scheme: str) -> AsyncIterator[Backend]:
-    """Provide the application of this process to whoever made a request with these headers."""
+    """Provide a backend that calls this process's application with these headers."""
     passed = {name: headers[name] for name in ("authorization", "host") if name in headers}
     transport = httpx2.ASGITransport(app)
     base = f"{'https' if scheme == 'https' else 'http'}://this.service"

@@ -31,7 +31,7 @@ CallerOf = Callable[[Context[Any, Any]], AbstractAsyncContextManager[Backend]]
 
 
 def create_server(caller_of: CallerOf) -> MCPServer[Any]:
-    """Return the server; every tool asks the service as whoever called the tool."""
+    """Return the server. Every tool calls the service with the identity of its own caller."""
     server: MCPServer[Any] = _quietly(
         lambda: MCPServer("sederunt", title="Sederunt", instructions=INSTRUCTIONS, version=__version__)
     )

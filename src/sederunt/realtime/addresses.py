@@ -55,7 +55,7 @@ def socket_token(key: bytes, kind: SocketKind, holder: bytes) -> str:
 
 
 def holder_of(token: str) -> bytes:
-    """Return to whom an address was told. Raises ValueError for what is no token."""
+    """Return the holder that an address was given to. Raises ValueError for an invalid token."""
     return bytes.fromhex(token.partition(".")[0])
 
 

@@ -104,7 +104,7 @@ class Channel:
             raise BusAway(f"The events of bot {self._bot.id} could not be read in time.") from None
 
     async def close(self) -> None:
-        """Close the channel: nobody listens any more."""
+        """Close the channel, since its listener is gone."""
         await end(self._reading)
         await self._audio.close()
 

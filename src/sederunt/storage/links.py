@@ -46,7 +46,7 @@ class Links:
         return genuine and now.timestamp() < int(until)
 
     def derive(self, text: str) -> bytes:
-        """Return a key for what the text names, which nobody finds without the secret."""
+        """Return a key for what the text names, derived from the secret."""
         return hmac.digest(self._other_key, text.encode("utf-8", "replace"), hashlib.sha256)
 
     def _signature(self, resource: str, id: UUID, name: str, until: str) -> str:  # noqa: A002

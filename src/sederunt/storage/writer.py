@@ -15,7 +15,7 @@ UPLOADS = 2  # parts under way at once; with one being filled this bounds the me
 
 
 class Aborted(Exception):
-    """The writer was told to stop."""
+    """The writer was asked to stop."""
 
 
 class Writer:

@@ -42,7 +42,7 @@ logger = log.get(component="transcripts")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredRoster:
-    """Who was there, as the database tells it."""
+    """The participants of a meeting, from the database."""
 
     participants: tuple[Participant, ...]
     sources: dict[str, str]  # audio source → participant key

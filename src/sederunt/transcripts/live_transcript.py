@@ -1,4 +1,4 @@
-"""The transcript of a bot that was transcribed live: what its listeners were told, unless that cannot be the whole."""
+"""The transcript of a bot that was transcribed live: its published lines, unless they are incomplete."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -17,7 +17,7 @@ LONGEST_WORD_S, OVERLAP_S = 3.0, 0.2
 
 
 def transcript_of_lines(lines: Iterable[LiveLine], detected_lang: str | None = None) -> Transcript:
-    """Return the final segments as they were told, by time."""
+    """Return the final segments as published, by time."""
     segments = sorted((line.segment for line in lines), key=lambda segment: (segment.start, segment.end))
     return Transcript(segments=tuple(segments), detected_lang=detected_lang)
 
@@ -50,7 +50,7 @@ def doubt(
 
 
 def doubtful_time(lines: Iterable[LiveLine]) -> str | None:
-    """Return what is wrong with the times of lines as they were told; None where they can be so."""
+    """Return what is wrong with the times of published lines; None if they are possible."""
     spoken: dict[tuple[str, str], list[LiveLine]] = {}
     for line in sorted(lines, key=lambda line: line.segment.start):
         spoken.setdefault((line.source, line.voice), []).append(line)

@@ -1,4 +1,4 @@
-"""What a second reading of loud sound without words changes in the lines that listeners were told. Pure.
+"""What a second reading of loud sound without words changes in the published lines. Pure.
 
 Only what lacks words is read again, with the lines that it lies in. A line that was told keeps its words unless the
 second reading has more for its time: words that were right in all eyes do not change again.

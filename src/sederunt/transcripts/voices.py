@@ -1,4 +1,4 @@
-"""Names for voices that a model or a vendor told apart in mixed sound: what they said, joined with the marks. Pure.
+"""Names the voices that a model or a vendor separated in mixed sound, by the speaking marks. Pure.
 
 Voices know exactly when somebody else begins, but no names; marks know names, but come late and miss short turns.
 """

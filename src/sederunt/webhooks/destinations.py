@@ -24,7 +24,7 @@ MOST_KNOWN = 10_000  # receivers in trouble that are remembered
 
 @dataclass(slots=True)
 class _Trouble:
-    """A receiver that did not answer of late."""
+    """A receiver that has recently not answered."""
 
     unanswered: int = 0
     opened: int = 0  # how often it was left alone since it last answered

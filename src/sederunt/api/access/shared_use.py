@@ -50,7 +50,7 @@ class SharedUse:
         return json.dumps({"from": self._me, "requests": spent, "sockets": sockets}).encode()
 
     def hear(self, told: bytes) -> None:
-        """Charge what another process tells. Raises ValueError, KeyError or TypeError for what is none of ours."""
+        """Charge the use that another process reported. Raises ValueError, KeyError or TypeError for other messages."""
         message = json.loads(told)
         if message["from"] == self._me:
             return

@@ -1,4 +1,4 @@
-"""Whose sockets are open in this process: an address works as long as the key, or the session, that it was told to.
+"""Open sockets of this process by holder: an address works as long as the key, or session, that it was given to.
 
 A key may be revoked in another process, or by a command, and a person be removed. While sockets are open, their holders
 are looked at twice a second.
@@ -27,7 +27,7 @@ logger = log.get(component="api")
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
-    """Whom a socket's address was told to."""
+    """The key or session that a socket's address was given to."""
 
     account_id: UUID
     name: bytes  # a key's id, or the digest of a session
@@ -35,7 +35,7 @@ class _Holder:
 
 
 class SocketHolders:
-    """Counts the open sockets of each account, and tells them when their holder may not have them any more.
+    """Counts the open sockets of each account, and ends those whose holder has lost its access.
 
     Args:
         ledger: where the sockets of each account are counted.

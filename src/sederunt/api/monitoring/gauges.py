@@ -1,4 +1,4 @@
-"""What `/metrics` says of the installation: seats, processes, bots, queues, webhooks. Read anew at each scrape."""
+"""What `/metrics` says of the installation: seats, processes, bots, queues, webhooks. Read at each scrape."""
 
 import asyncio
 from collections import Counter
@@ -161,13 +161,13 @@ class InstallationGauges:
         self._counters = ProcessCountersCollector(registry)
 
     def hear(self, heartbeats: Heartbeats) -> None:
-        """Take what the processes told last."""
+        """Take over the last heartbeats of the processes."""
         self._counters.hear(heartbeats.living())
         for gauges in (self._processes, self._budgets, self._work):
             gauges.hear(heartbeats)
 
     async def read(self, sources: GaugeSources) -> None:
-        """Take what the processes told last, then read what there is to do."""
+        """Take over the last heartbeats, then read bots, queues and webhooks."""
         self.hear(sources.heartbeats)
         await self._work.read(sources)
 

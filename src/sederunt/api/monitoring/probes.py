@@ -12,7 +12,7 @@ _FINE = (OK, STARTING)
 
 
 async def health(context: ApiContext, _request: Request) -> Response:
-    """Answer GET /health: this process answers; beside it, how the installation is."""
+    """Answer GET /health: that this process answers, and the state of the installation."""
     words = _roles(context)
     counts = {
         role: {

@@ -18,7 +18,7 @@ class ProcessCountersCollector(Collector):
         registry.register(self)
 
     def hear(self, living: Iterable[Heartbeat]) -> None:
-        """Take what the living processes told last."""
+        """Take over the last heartbeats of the living processes."""
         self._heard = {(heartbeat.role, heartbeat.name): heartbeat.facts.get("tally", {}) for heartbeat in living}
 
     def collect(self) -> Iterator[Metric]:

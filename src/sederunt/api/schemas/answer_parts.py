@@ -44,7 +44,7 @@ def just(word: str) -> Schema:
 
 
 def one_of(field: str, names: Mapping[str, str]) -> Schema:
-    """Return exactly one of some schemas, told apart by the word that a field has."""
+    """Return a schema for exactly one of several, distinguished by the value of a field."""
     refs = {word: ref(name) for word, name in names.items()}
     mapping = {word: schema["$ref"] for word, schema in refs.items()}
     return {"oneOf": [*refs.values()], "discriminator": {"propertyName": field, "mapping": mapping}}

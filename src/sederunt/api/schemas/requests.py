@@ -239,7 +239,7 @@ def start_of(fields: BotFields, now: datetime) -> Start:
 
 
 def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = None) -> RecordingConfig:
-    """Return the config of a recording. `base`: the settings of what is transcribed anew, to start from."""
+    """Return the config of a recording. `base`: the settings of the source, if one is transcribed again."""
     sent = fields.model_dump(
         include=fields.model_fields_set, exclude={"recording_url", "meeting_bot_id", "recording_id"}
     )
@@ -260,7 +260,7 @@ def _same_provider(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def settings_of_source(config: BotConfig | RecordingConfig) -> dict[str, Any]:
-    """Return what a recording takes over from the bot or recording that it transcribes anew."""
+    """Return the settings that a recording takes over from the bot or recording that it transcribes again."""
     return {
         "transcription_model": config.transcription_model,
         "transcription_credentials": config.transcription_credentials,

@@ -142,7 +142,7 @@ def plain_bot_json(bot: Bot, addresses: Addresses) -> str:
 
 
 def with_own_sockets(kept: Mapping[str, Any], bot: Bot, addresses: Addresses) -> str:
-    """Return a bot that was kept without the addresses of its sockets as JSON, with those that this caller is told."""
+    """Return JSON of a bot that was stored without socket addresses, with those for this caller."""
     own = bot_values(bot, addresses)
     return json.dumps({**kept, **{name: own[name] for name in _SOCKETS}})
 

@@ -219,7 +219,7 @@ class _Connection:
                 self._orders.task_done()
 
     async def _refuse(self, error: Exception) -> None:
-        """Say what a REST request would have been told."""
+        """Send the message that a REST request would have been answered with."""
         told = json.loads(bytes(answer_to(error).body))
         await self._send(messages.error(told["message"]))
 

@@ -32,7 +32,7 @@ class BodyCache:
         return self._bodies[etag][1]
 
     def keep(self, resource_id: UUID, etag: str, body: bytes) -> None:
-        """Keep a body; those that nobody has asked for the longest make room."""
+        """Keep a body; the least recently used ones make room."""
         if etag in self._bodies or not LEAST_BYTES <= len(body) <= self._most_bytes / 4:
             return
         self._bodies[etag] = (resource_id, body)

@@ -1,4 +1,4 @@
-"""Entity tags of what has ended: whoever has the body is told so (304), and nothing large is read for it.
+"""Entity tags of resources that have ended: a caller who has the body gets a 304, and nothing large is read for it.
 
 The tag stands for everything that the body is made of: the row as this caller sees it, its addresses included, and how
 many children it has. Those of a bot or recording that has ended are never changed, only added to or deleted with it.
@@ -38,7 +38,7 @@ def is_held(request: Request, etag: str) -> bool:
 
 
 def headers_of(etag: str) -> dict[str, str]:
-    """Return what goes with a body that has a tag: it is the caller's own, and asked for anew each time."""
+    """Return the headers of a body with a tag: private to the caller, and revalidated each time."""
     return {"ETag": etag, "Cache-Control": "private, no-cache"}
 
 

@@ -43,7 +43,7 @@ class Traffic:
             self._count(+1)
 
     async def let_pass(self) -> None:
-        """Wait until nobody is being answered, or a short while."""
+        """Wait until no request is being answered, but only for a short time."""
         await asyncio.sleep(PAUSE_S if time.monotonic() < self._around_until else 0)
         if not self._nobody.is_set():
             with contextlib.suppress(TimeoutError):

@@ -87,7 +87,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection, whose first fault is told like every other, and whose headers and bodies come to an end."""
+    """One connection. Its first fault is answered like any other, and its headers and bodies have time limits."""
 
     known: Connections  # of the process
     _brought_something = False

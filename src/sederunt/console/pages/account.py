@@ -192,7 +192,7 @@ async def operations(page: Page) -> Response:
 
 
 def _process(heartbeat: Heartbeat) -> dict[str, Any]:
-    """Return one process as its last heartbeat told of it."""
+    """Return one process as described by its last heartbeat."""
     seats = heartbeat.facts.get("seats") or {}
     work = heartbeat.facts.get("at_work") or {}
     return {

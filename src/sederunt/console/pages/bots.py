@@ -161,7 +161,7 @@ async def picture(page: Page) -> Response:
 
 
 async def feed(page: Page) -> Response:
-    """GET /bots/{id}/feed: what listeners of the bot are told, as server-sent events."""
+    """GET /bots/{id}/feed: the bot's live messages, as server-sent events."""
     bot = await page.context.bots.get(page.id("bot"), page.account_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(_events(page, bot), headers=headers, media_type="text/event-stream")
