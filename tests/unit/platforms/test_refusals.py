@@ -292,6 +292,18 @@ def test_other_words_end_no_call(sentence: str) -> None:
 
 
 @pytest.mark.parametrize("service", services())
+def test_a_site_has_the_rows_by_which_refusals_endings_and_notices_are_judged(service: Service) -> None:
+    site = platform_of(service)
+    assert isinstance(site, Site)
+    needed = ("name_field", "controls_named", "notice_asks", "notice_accepts", "notice_to_answer")
+    missing = {f"{service}.{name}" for name in (*needed, "means.locked", "means.removed")} - {r.id for r in site.rows}
+    assert missing == set(), (
+        "its evidence includes refusals_by_meaning and endings_by_meaning (platforms/refusals.py), named_controls and "
+        "call_notices (platforms/shared.py), and a row name_field: platforms/teams/evidence.py has them all"
+    )
+
+
+@pytest.mark.parametrize("service", services())
 def test_an_end_by_meaning_counts_only_where_the_controls_are_gone(service: Service) -> None:
     platform = platform_of(service)
     told = {f"{service}.means.removed": ("x",)}

@@ -22,7 +22,6 @@ from sederunt.api.schemas.requests import (
 from sederunt.api.schemas.values import address_in
 from sederunt.model.bot import Authentication, BotConfig, StopOptions
 from sederunt.platforms.registry import services
-from sederunt.transcription.models import bot_models, recording_models
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 # As listed in the interface, which this test does not take from our own table.
@@ -56,13 +55,6 @@ def test_every_bot_model_of_the_interface_is_taken(good_bot: Body, model: str) -
 @pytest.mark.parametrize("model", LAW_RECORDING_MODELS)
 def test_every_recording_model_of_the_interface_is_taken(model: str) -> None:
     assert read(RecordingFields, {"transcription_model": model}).faults == {}
-
-
-def test_models_beyond_the_interface_are_the_one_in_the_box_live_and_with_another_quality() -> None:
-    quality = {"vendor1-fast", "vendor1-best"}
-    more = {name for name in bot_models() if name.startswith("vendor")} - set(LAW_BOT_MODELS)
-    assert more == {"vendor1-realtime", *quality}
-    assert {name for name in recording_models() if name.startswith("vendor")} - set(LAW_RECORDING_MODELS) == quality
 
 
 @pytest.mark.parametrize("name", ["transcription_model", "service", "meeting_url", "bot_name"])
