@@ -249,6 +249,7 @@ class MeetingSession:
             clock=context.clock,
             bot_id=str(bot.id),
             waiting_s=bot.config.stop_options.waiting_room_timeout * 60,
+            is_first=self._number == 1,
         )
         outages = Outages(self.page, self.observer.link, recorder, context.journal, started_ms=started_ms)
         return Watcher(

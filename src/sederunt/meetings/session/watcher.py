@@ -17,7 +17,7 @@ from sederunt.meetings.session.page_chores import PageChores
 from sederunt.meetings.session.stop_rules import Departure, StopRule, first_departure
 from sederunt.model.bot import PAGE_LEFT
 from sederunt.model.status import StopReason
-from sederunt.platforms.links import names_no_meeting, place_of
+from sederunt.platforms.links import EMPTY_PAGE, names_no_meeting, place_of
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Decoder, Platform
 
@@ -136,10 +136,12 @@ class PageLooks:
         clock: Clock,
         bot_id: str,
         waiting_s: float,
+        is_first: bool,
     ) -> None:
         self._platform, self._page, self._decoder, self._chores = platform, page, decoder, chores
         self._recorder, self._clock, self._bot_id = recorder, clock, bot_id
         self._waiting_s = waiting_s  # how long the caller lets the bot wait to be let in
+        self._is_first = is_first  # no page of this bot was replaced yet
         self._began_at = clock.monotonic()
         self._documents, self._place = page.documents, place_of(page.url)
         self._trouble_since: dict[PageState, float] = {}
@@ -198,6 +200,8 @@ class PageLooks:
             state is PageState.LOADING
             and place != self._place
             and names_no_meeting(self._platform.parse_link, self._page.url)
+            # Nothing at all may be a fault: the call is entered anew, and ended if that page is emptied as well.
+            and not (self._is_first and self._page.url == EMPTY_PAGE)
         ):
             if now - since < (LEFT_S if self.is_urgent else RELOADED_S):
                 return None

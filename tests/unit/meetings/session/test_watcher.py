@@ -40,7 +40,9 @@ class Chores:
         self.looked += 1
 
 
-def looks_at(page: Any, platform: Any, *, chores: Any = None, clock: FakeClock | None = None) -> PageLooks:
+def looks_at(
+    page: Any, platform: Any, *, chores: Any = None, clock: FakeClock | None = None, is_first: bool = True
+) -> PageLooks:
     return PageLooks(
         platform,
         page,
@@ -50,6 +52,7 @@ def looks_at(page: Any, platform: Any, *, chores: Any = None, clock: FakeClock |
         clock=clock or FakeClock(),
         bot_id="1",
         waiting_s=WAITING_S,
+        is_first=is_first,
     )
 
 
@@ -83,7 +86,7 @@ CALLS = {
         ("teams", "https://teams.microsoft.com/survey", PageState.LOADING, "over"),
         ("zoom", "https://zoom.us/", PageState.LOADING, "over"),
         ("zoom", "https://www.zoom.com/en/products", PageState.LOADING, "over"),
-        ("gmeet", "about:blank", PageState.LOADING, "over"),
+        ("gmeet", "about:blank", PageState.LOADING, "left"),  # a fault, the first time
         ("teams", "https://teams.microsoft.com/error", PageState.TROUBLE, "left"),
         ("gmeet", "chrome-error://chromewebdata/", PageState.TROUBLE, "left"),
         ("gmeet", "https://meet.google.com/", PageState.TROUBLE, "left"),
@@ -117,6 +120,24 @@ async def test_a_site_that_leads_the_page_to_no_meeting_has_ended_the_call(
         assert outcome.cause == PAGE_LEFT
     else:
         assert not isinstance(outcome, Departed)
+
+
+async def test_a_call_is_over_whose_page_is_emptied_a_second_time() -> None:
+    clock, states = FakeClock(), iter([PageState.IN_CALL])
+
+    async def read(*_: object, **__: object) -> Reading:
+        return Reading(state=next(states, PageState.LOADING), row="x.y")
+
+    page = SimpleNamespace(documents=1, url=CALLS["gmeet"])
+    platform = SimpleNamespace(read=read, parse_link=platform_of(Service("gmeet")).parse_link)
+    looks = looks_at(page, platform, clock=clock, is_first=False)
+    await looks.look()
+    page.documents, page.url = 2, "about:blank"
+    assert await looks.look() is None
+    clock.advance(LEFT_S)
+    outcome = await looks.look()
+    assert isinstance(outcome, Departed)
+    assert outcome.departure.reason is StopReason.MEETING_ENDED
 
 
 @pytest.mark.parametrize(
