@@ -203,8 +203,12 @@ async def test_a_window_is_its_openers_alone_and_leads_nowhere_private(
     await expect(page.locator("[data-address]")).to_contain_text("chrome-error:")
     await inside.goto("https://meet.google.com/")
     # Later than its own answer: the window goes where the popup would have led, and takes the call with it.
-    await inside.evaluate("() => { setTimeout(() => window.open('https://accounts.google.com/ServiceLogin')) }")
+    async with inside.expect_popup() as popping:
+        await inside.evaluate("() => { setTimeout(() => window.open('https://accounts.google.com/ServiceLogin')) }")
     await expect(page.locator("[data-address]")).to_have_text("https://accounts.google.com/ServiceLogin")
+    popup = await popping.value
+    if not popup.is_closed():  # it goes on its own, which may be later than the window moves
+        await popup.wait_for_event("close")
     assert len(inside.context.pages) == 1
     async with inside.expect_event("close", timeout=30_000):
         await page.get_by_role("button", name="Close").click()
