@@ -10,6 +10,7 @@ SederuntError
 ├── PageError               PageChanged · PageStuck · PageCrashed
 ├── ProviderError           a vendor's or credential's fault; retryable yes or no
 ├── DestinationError        a webhook target's or a fetched address's fault; retryable yes or no
+├── ObjectMissing           what was stored is not there any more
 ├── MediaError              UnsupportedMedia · BrokenMedia
 ├── Cancelled               the caller asked for the work to stop
 ├── SetupError              this installation lacks something; the sentence says what to do
@@ -87,6 +88,10 @@ class TooManyRequests(RequestError):
     def __init__(self, message: str, retry_after_s: int, budget: str) -> None:
         super().__init__(message)
         self.retry_after_s, self.budget = retry_after_s, budget
+
+
+class ObjectMissing(SederuntError, FileNotFoundError):
+    """The storage answers, and has no such object."""
 
 
 class Cancelled(SederuntError):

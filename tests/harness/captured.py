@@ -7,8 +7,8 @@ from sederunt.practice.video import pictures
 ZERO_MS = 1_800_000_000_000  # the recording's zero
 
 
-def sound(start_s: float, end_s: float) -> list[CapturedFrame]:
-    """Speech of one source, 50 packets a second."""
+def sound(start_s: float, end_s: float, heard: tuple[int, ...] = (7,)) -> list[CapturedFrame]:
+    """Speech on one track, 50 packets a second, to which `heard` contribute."""
     clip = clips.load("cities_times")
     return [
         CapturedFrame(
@@ -17,7 +17,7 @@ def sound(start_s: float, end_s: float) -> list[CapturedFrame]:
             ssrc=1,
             sequence=n,
             timestamp=n * 960,
-            csrcs=(7,),
+            csrcs=heard,
             level=None,
             at_ms=ZERO_MS + n * 20,
             payload=clip.frames[n % len(clip.frames)].payload,

@@ -51,6 +51,8 @@ class JobKind:
     slots: Callable[[Settings], int]  # at once in one process
     pauses_s: tuple[float, ...]  # before the second, third, … time; the last one repeats
     times: int | None  # given out so often at most; None: the handler decides by the row
+    # Fewer where the storage answers and lacks what the job works on: it mostly stays so.
+    times_missing: int | None = None
     budget: str | None = None  # of an account: its places in one process; None: as many as there are
     long_budget: str | None = None  # the places of jobs with long sound, of all accounts
 
@@ -58,9 +60,14 @@ class JobKind:
         """Return how many seconds to wait after the `delivered`-th time failed."""
         return self.pauses_s[min(delivered, len(self.pauses_s)) - 1]
 
-    def is_last(self, delivered: int) -> bool:
-        """Return whether the `delivered`-th time was the last one."""
-        return self.times is not None and delivered >= self.times
+    def is_last(self, delivered: int, *, missing: bool = False) -> bool:
+        """Return whether the `delivered`-th time was the last one.
+
+        Args:
+            missing: whether the storage had not what the job works on.
+        """
+        times = self.times_missing if missing and self.times_missing is not None else self.times
+        return times is not None and delivered >= times
 
     def is_deadly(self, delivered: int) -> bool:
         """Return whether a job that is given out for the `delivered`-th time must be what ended its workers before."""
@@ -101,6 +108,7 @@ KINDS: Mapping[str, JobKind] = {
             slots=lambda _: TRANSCRIBING,
             pauses_s=(5, 30, 120, 300, 900, 1800),
             times=12,
+            times_missing=5,  # after about eight minutes
             budget="transcriptions",
             long_budget="long_transcriptions",
         ),

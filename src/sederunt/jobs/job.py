@@ -18,6 +18,7 @@ from sederunt.errors import (
     LimitReached,
     MediaError,
     NotFound,
+    ObjectMissing,
     ProviderError,
     SederuntError,
     Superseded,
@@ -140,7 +141,8 @@ def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
         case ProviderError(retryable=False) | DestinationError(retryable=False):
             return Drop()
     asked_s = (error.retry_after_s or 0.0) if isinstance(error, ProviderError) else 0.0
-    return Drop() if kind.is_last(delivered) else held_job.Redeliver(max(asked_s, kind.pause_s(delivered)))
+    is_last = kind.is_last(delivered, missing=isinstance(error, ObjectMissing))
+    return Drop() if is_last else held_job.Redeliver(max(asked_s, kind.pause_s(delivered)))
 
 
 async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_give_up: OnGiveUp) -> Outcome:

@@ -1,13 +1,16 @@
-"""Where a bot's pieces lie in storage until they are assembled. A piece's suffix says what it holds."""
+"""Where what a recorder writes lies in storage. A file's suffix says what it holds.
+
+Pieces of sound and pictures are there until they are assembled.
+"""
 
 from collections.abc import Mapping
 from uuid import UUID
 
-SOUND, PICTURES = ".mka", ".mkv"
-# Kind of piece → its folder in storage.
-FOLDERS: Mapping[str, str] = {SOUND: "pieces", PICTURES: "video"}
+SOUND, PICTURES, SPANS = ".mka", ".mkv", ".json"
+# Kind → its folder in storage.
+FOLDERS: Mapping[str, str] = {SOUND: "pieces", PICTURES: "video", SPANS: "spans"}
 
 
 def pieces_prefix(bot_id: UUID, kind: str) -> str:
-    """Return the prefix of the keys of all pieces of a kind."""
+    """Return the prefix of the keys of all files of a kind."""
     return f"bots/{bot_id}/{FOLDERS[kind]}/"

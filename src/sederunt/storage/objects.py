@@ -19,7 +19,7 @@ from obstore.exceptions import BaseError, GenericError, JoinError, PermissionDen
 from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store, from_url
 
 from sederunt import log
-from sederunt.errors import BadAnswer, SetupError
+from sederunt.errors import BadAnswer, ObjectMissing, SetupError
 from sederunt.settings import Settings
 from sederunt.storage.writer import CHUNK_BYTES, Writer
 
@@ -105,7 +105,7 @@ def _by_plain_http(options: Mapping[str, str]) -> dict[str, str]:
 class Objects:
     """The objects of one store.
 
-    Every method raises ValueError for a key that is no path of plain names, FileNotFoundError where there is no such
+    Every method raises ValueError for a key that is no path of plain names, ObjectMissing where there is no such
     object (unless it says otherwise), and obstore's own errors when the store fails after several tries.
     """
 
@@ -137,7 +137,10 @@ class Objects:
 
     async def get(self, key: str) -> bytes:
         """Return the whole object."""
-        found = await obstore.get_async(self._store, checked(key))
+        try:
+            found = await obstore.get_async(self._store, checked(key))
+        except FileNotFoundError as error:
+            raise _missing(key) from error
         return bytes(await found.bytes_async())
 
     async def get_file(self, key: str, path: Path) -> None:
@@ -159,7 +162,7 @@ class Objects:
         """Yield the bytes from `start` up to, not including, `end` (or to the last), some at a time."""
         size = await self.size(key)
         if size is None:
-            raise FileNotFoundError(f"There is no object {key}.")
+            raise _missing(key)
         end = size if end is None else min(end, size)
         if start < 0 or start >= end:
             return
@@ -251,6 +254,10 @@ class Objects:
             except OSError:  # not empty, or gone
                 if (self._folder / name).exists():
                     return
+
+
+def _missing(key: str) -> ObjectMissing:
+    return ObjectMissing(f"There is no {key} in the storage.")
 
 
 def checked(key: str) -> str:

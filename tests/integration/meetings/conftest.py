@@ -34,7 +34,7 @@ MakeRecorder = Callable[..., Recorder]
 
 
 @pytest.fixture
-def make_recorder(bot_id: UUID, spool: PieceSpool, objects: Objects) -> MakeRecorder:
+def make_recorder(bot_id: UUID, spool: PieceSpool) -> MakeRecorder:
     def make(
         stay: str = "000001.01",
         piece_s: float = 1000.0,
@@ -48,7 +48,6 @@ def make_recorder(bot_id: UUID, spool: PieceSpool, objects: Objects) -> MakeReco
             piece_s=piece_s,
             batch_ms=200,
             spool=spool,
-            objects=objects,
             on_speech=lambda source, speaking, at_ms: None,
             on_packets=on_packets,
             clock=clock,

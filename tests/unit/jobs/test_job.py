@@ -9,7 +9,7 @@ import pytest
 
 from sederunt.bus import held_job
 from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome
-from sederunt.errors import BrokenMedia, DestinationError, NotFound, ProviderError, Superseded
+from sederunt.errors import BrokenMedia, DestinationError, NotFound, ObjectMissing, ProviderError, Superseded
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.job import GIVE_UP_PAUSE_S, Again, GiveUp, Job, handler_of, job_of, outcome_of
@@ -52,6 +52,14 @@ def test_a_fault_that_may_pass_is_tried_again_after_a_growing_pause(error: Excep
 
 def test_the_last_attempt_gives_up() -> None:
     assert outcome_of(OSError("disk"), TRANSCRIBE, TRANSCRIBE.times or 0) == Drop()
+
+
+def test_what_the_storage_lacks_is_looked_for_some_minutes_and_not_hours() -> None:
+    missing = ObjectMissing("There is no recordings/1/source in the storage.")
+    outcomes = [outcome_of(missing, TRANSCRIBE, delivered) for delivered in range(1, 6)]
+    pauses = [outcome.after_s for outcome in outcomes if isinstance(outcome, held_job.Redeliver)]
+    assert 120 < sum(pauses) < 900
+    assert outcomes[-1] == Drop()
 
 
 def test_a_bot_is_brought_back_as_often_as_its_row_says() -> None:

@@ -1,7 +1,7 @@
 """Writes what was heard and seen in pieces of a few seconds, each durable on this disk before it goes to storage."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Generic, TypeVar
@@ -11,10 +11,12 @@ from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import BrokenMedia
 from sederunt.media.pieces import write_piece
+from sederunt.media.timeline import Span
 from sederunt.media.video import VideoFrame, VideoPieces
-from sederunt.meetings.record.spool import PAUSES_S, STORE_S, PieceSpool
+from sederunt.meetings.record.spool import PAUSES_S, PieceSpool
 from sederunt.model.audio import Packet
-from sederunt.recordings.piece_keys import PICTURES, SOUND
+from sederunt.recordings.piece_keys import PICTURES, SOUND, SPANS
+from sederunt.recordings.spans import written_spans
 
 SPANS_EVERY = 15  # pieces
 UPLOAD_S = 10.0  # a bot that comes back must not wait for a storage that hangs
@@ -79,7 +81,7 @@ class PieceWriter:
 
     Args:
         stay: begins the names of the pieces: `recorder.stay_name`.
-        keep_spans: writes down who was in mixed tracks; what a kill loses of it, speaking events still tell.
+        spans: tells who was in mixed tracks so far; what a kill loses of it, speaking events still tell.
     """
 
     def __init__(
@@ -89,14 +91,15 @@ class PieceWriter:
         bot_id: UUID,
         stay: str,
         piece_s: float,
-        keep_spans: Callable[[], Awaitable[None]],
+        spans: Callable[[], Sequence[Span]],
         clock: Clock,
     ) -> None:
-        self._spool, self._bot_id, self._piece_s, self._keep_spans, self._clock = (
+        self._spool, self._bot_id, self._stay, self._piece_s, self._spans, self._clock = (
             spool,
             bot_id,
+            stay,
             piece_s,
-            keep_spans,
+            spans,
             clock,
         )
         self.sound: PieceBuffer[Packet] = PieceBuffer(spool, f"{stay}-{{:06d}}{SOUND}", write_piece)
@@ -119,9 +122,7 @@ class PieceWriter:
     async def cut(self) -> None:
         """Make everything heard and seen so far durable."""
         if await self.sound.cut() and self.sound.pieces % SPANS_EVERY == 1:  # the list grows with the meeting
-            with suppress(TimeoutError):
-                async with asyncio.timeout(STORE_S):
-                    await self._keep_spans()
+            await self._keep_spans()
         await self.pictures.cut()
 
     async def stop(self) -> None:
@@ -151,3 +152,13 @@ class PieceWriter:
             if pause_s is not None:
                 await self._clock.sleep(pause_s)
         logger.error("the last piece is lost: this disk takes nothing", action="piece_lost", bot_id=str(self._bot_id))
+
+    async def _keep_spans(self) -> None:
+        """Write down who was in mixed tracks, in place of what was written before. Never raises for a full disk."""
+        spans = self._spans()
+        if not spans:
+            return
+        try:
+            await self._spool.keep(f"{self._stay}{SPANS}", partial(written_spans, spans))
+        except OSError:
+            logger.exception("spans not kept", action="spans_failed", bot_id=str(self._bot_id))

@@ -5,10 +5,8 @@ disk takes nothing. Nothing is decoded.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from uuid import UUID
 
-from sederunt import log
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.media.activity import Activity
 from sederunt.media.timeline import Span, Timeline
@@ -16,12 +14,8 @@ from sederunt.media.video import VIDEO_CODECS, VideoTimeline
 from sederunt.meetings.record.piece_writer import PieceWriter
 from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.audio import CapturedFrame, Codec, Packet
-from sederunt.recordings.spans import keep_spans
-from sederunt.storage.objects import Objects
 
 _VIDEO = frozenset((*VIDEO_CODECS, Codec.OTHER_VIDEO))
-
-logger = log.get(component="meetings")
 
 
 def stay_name(epoch: int, page: int) -> str:
@@ -51,7 +45,6 @@ class Recorder:
         piece_s: float,
         batch_ms: int,
         spool: PieceSpool,
-        objects: Objects,
         on_speech: Callable[[str, bool, int], None],
         on_packets: Callable[[Sequence[Packet]], None] | None = None,
         clock: Clock = SYSTEM_CLOCK,
@@ -60,8 +53,8 @@ class Recorder:
         self._on_speech, self._on_packets = on_speech, on_packets
         self._timeline, self._pictures = Timeline(started_ms), VideoTimeline(started_ms)
         self._activity = Activity()
-        keep = partial(_keep_spans, objects, bot_id, stay, self._timeline)
-        self._writer = PieceWriter(spool, bot_id=bot_id, stay=stay, piece_s=piece_s, keep_spans=keep, clock=clock)
+        spans = self._timeline.spans
+        self._writer = PieceWriter(spool, bot_id=bot_id, stay=stay, piece_s=piece_s, spans=spans, clock=clock)
         self._frames = 0
         self._backend: str | None = None  # how the last sound was heard
         self._first_frame_ms: float | None = None  # of sound
@@ -132,14 +125,3 @@ class Recorder:
         }
         seen = self._pictures.facts()
         return {**facts, "video": {**seen, "pieces": self._writer.pictures.pieces}} if seen["packets"] else facts
-
-
-async def _keep_spans(objects: Objects, bot_id: UUID, stay: str, timeline: Timeline) -> None:
-    """Store who was in mixed tracks. Storage that is away ends no recording."""
-    spans = timeline.spans()
-    if not spans:
-        return
-    try:
-        await keep_spans(objects, bot_id, stay, spans)
-    except Exception:
-        logger.exception("spans not kept", action="spans_failed", bot_id=str(bot_id))

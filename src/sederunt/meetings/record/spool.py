@@ -121,10 +121,13 @@ class PieceSpool:
                 return True  # somebody else stored it
             key = pieces_prefix(self._bot_id, path.suffix) + path.name
             try:
+                before = path.stat()
                 await self._objects.put_file(key, path)
-                stored, written = await self._objects.size(key), path.stat().st_size
-                if stored != written:
-                    raise OSError(f"storage has {stored} of {written} bytes")
+                stored = await self._objects.size(key)
+                if stored != before.st_size:
+                    raise OSError(f"storage has {stored} of {before.st_size} bytes")
+                if path.stat().st_mtime_ns != before.st_mtime_ns:
+                    return True  # written anew meanwhile: its turn comes
                 path.unlink()
             except Exception:
                 if not self._refused:

@@ -233,7 +233,6 @@ class MeetingSession:
             piece_s=settings.piece_s,
             batch_ms=batch_ms(bot.config, settings),
             spool=self._context.spool(),
-            objects=self._context.objects,
             on_speech=self.observer.speech_changed,
             on_packets=live.take if live else None,
         )

@@ -17,11 +17,13 @@ from harness.failing import FailingObjects, WatchedClock
 from sederunt.errors import BadAnswer
 from sederunt.media.pieces import read_piece
 from sederunt.media.probe import probe
+from sederunt.media.timeline import Span
 from sederunt.meetings.record.recorder import Recorder, stay_name
 from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
 from sederunt.recordings.assembly import assemble_recording
+from sederunt.recordings.spans import read_spans, written_spans
 from sederunt.storage.objects import Objects
 
 MakeRecorder = Callable[..., Recorder]
@@ -234,6 +236,36 @@ async def test_a_close_does_not_wait_for_storage_that_is_away(
     objects.away = False
     assert await spool.sweep() == 0
     assert len(await objects.keys(f"bots/{bot.id}/pieces/")) >= 2
+
+
+async def test_who_was_in_a_mixed_track_is_stored_when_storage_is_back(
+    make_recorder: MakeRecorder, objects: FailingObjects, spool: PieceSpool, bot: Bot
+) -> None:
+    recorder = make_recorder()
+    recorder.frames_arrived(sound(0, 2, heard=(7, 8)))
+    await recorder.cut()  # some of it is stored
+    objects.away = True
+    recorder.frames_arrived(sound(2, 4, heard=(7, 8)))
+    await recorder.close()
+    objects.away = False
+    assert await spool.sweep() == 0
+    spans = await read_spans(objects, bot.id)
+    assert [(span.source, round(span.start), round(span.end)) for span in spans] == [("7", 0, 4), ("8", 0, 4)]
+
+
+async def test_spans_written_anew_while_older_ones_are_stored_are_stored_too(
+    make_recorder: MakeRecorder, objects: FailingObjects, spool: PieceSpool, bot: Bot, tmp_path: Path
+) -> None:
+    """They lie under one name, and may be of one length."""
+    path = tmp_path / "spool" / str(bot.id) / "000001.01.json"
+    first, second = (written_spans([Span(source="7", track="track-0", start=0, end=end, level=None)]) for end in (2, 4))
+    objects.away = True
+    await spool.keep(path.name, lambda: first)
+    objects.away = False
+    objects.meanwhile = lambda: spool.keep(path.name, lambda: second)
+    assert await spool.upload() == 1
+    assert await spool.sweep() == 0
+    assert await objects.get(f"bots/{bot.id}/spans/000001.01.json") == second
 
 
 async def test_a_close_waits_until_this_disk_takes_what_is_in_memory(
