@@ -78,8 +78,8 @@ class MeetingPage:
         self._page, self._context, self._line, self._world, self._on_close = page, context, line, world, on_close
         self._on_trouble = on_trouble
         self.cost: Callable[[], Awaitable[CostShare]] | None = None  # what this tab has cost until now
-        # The CPU-seconds of its browser's busiest renderer in the last so many seconds.
-        self.renderer_cpu_s: Callable[[float], float] = lambda within_s: 0.0
+        # The CPU-seconds of what may be its renderer in the last so many seconds, where it answered so long ago.
+        self.renderer_cpu_s: Callable[[float, float], float] = lambda within_s, answered_s: 0.0
         self._closing = False
         self._blamed: tuple[float, PageTrouble] | None = None  # what may end it, and when that was heard
         self.gone = asyncio.Event()

@@ -255,7 +255,7 @@ class BrowserPool:
         shared = self._costs.setdefault(browser, SharedCost())
         since_s = await shared.settle(browser.pid, browser.seats - 1)
         page.cost = lambda: shared.of_one(browser.pid, browser.seats, since_s)
-        page.renderer_cpu_s = lambda within_s: self._watch.renderer_cpu.most_s(browser.pid, within_s)
+        page.renderer_cpu_s = partial(self._watch.renderer_cpu.most_s, browser.pid)
         browser.listeners.append(page.hear)
         watcher = asyncio.create_task(_follow(browser, page))
         return page

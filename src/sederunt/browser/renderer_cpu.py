@@ -2,6 +2,9 @@
 
 A page that answers nothing is in an endless loop where its renderer runs on without a pause, and merely late where that
 one is not given the processor.
+
+The browser does not name the process of a page. One that ran on before the page fell silent, or that began later, is
+another page's: a neighbour in a loop must not be taken for one's own.
 """
 
 import time
@@ -11,6 +14,8 @@ from collections.abc import Callable, Iterable
 from sederunt.browser.stopped_processes import ProcessState
 
 KEPT_LOOKS = 60
+BEFORE_S = 3.0  # looked at to tell whether a renderer ran on before
+CALM_CORES = 0.5  # what one may use that does not; a meeting takes a tenth
 
 
 class RendererCpu:
@@ -34,10 +39,23 @@ class RendererCpu:
         _, looks = self._looks.get((state.pid, state.started), (0, ()))
         return _used(looks, self._now() - within_s)
 
-    def most_s(self, browser: int, within_s: float) -> float:
-        """Return the CPU-seconds of the renderer of a browser that used most in the last so many seconds."""
-        since = self._now() - within_s
-        return max((_used(looks, since) for session, looks in self._looks.values() if session == browser), default=0.0)
+    def most_s(self, browser: int, within_s: float, answered_s: float) -> float:
+        """Return the CPU-seconds, in the last so many, of the renderer of a browser that used most and may be a page's.
+
+        Args:
+            answered_s: seconds since the page answered at last; by then its renderer was there, and calm.
+        """
+        now = self._now()
+        ours = [looks for session, looks in self._looks.values() if session == browser]
+        return max((_used(looks, now - within_s) for looks in ours if _was_calm(looks, now - answered_s)), default=0.0)
+
+
+def _was_calm(looks: Iterable[tuple[float, float]], until: float) -> bool:
+    before = [(at, cpu_s) for at, cpu_s in looks if until - BEFORE_S <= at <= until]
+    if not before:
+        return False
+    (began, began_cpu_s), (ended, ended_cpu_s) = before[0], before[-1]
+    return ended_cpu_s - began_cpu_s <= CALM_CORES * (ended - began)
 
 
 def _used(looks: Iterable[tuple[float, float]], since: float) -> float:

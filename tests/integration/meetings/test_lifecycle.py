@@ -114,7 +114,7 @@ class Tab:
     def shows(self, *looks: Shown) -> None:
         self._looks = iter(looks)
 
-    def renderer_cpu_s(self, within_s: float) -> float:
+    def renderer_cpu_s(self, within_s: float, answered_s: float) -> float:
         return within_s if self.spins else 0.1
 
     def attach(self, clock: FakeClock, on_frames: Any, on_signal: Any) -> None:

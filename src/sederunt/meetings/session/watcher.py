@@ -146,6 +146,7 @@ class PageLooks:
         self._documents, self._place = page.documents, place_of(page.url)
         self._trouble_since: dict[PageState, float] = {}
         self._notices = 0  # looks in a row at which a notice lies over the call
+        self._answered_at = clock.monotonic()
         self._unanswered_since: float | None = None  # the first of the looks that the page does not answer
 
     async def look(self) -> Outcome | None:
@@ -241,14 +242,12 @@ class PageLooks:
             last_ms = self._recorder.last_frame_ms
             is_fed = last_ms is not None and unix_ms(self._clock.now()) - last_ms <= FED_S * 1000
             unanswered_s = self._clock.monotonic() - since
-            renderer_cpu_s = self._page.renderer_cpu_s(unanswered_s + 1)
+            renderer_cpu_s = self._page.renderer_cpu_s(unanswered_s + 1, self._clock.monotonic() - self._answered_at)
             if unanswered_s >= patience_s(is_fed=is_fed, renderer_cpu_s=renderer_cpu_s):
-                raise PageStuck(
-                    f"{error} Its browser's busiest renderer ran for {renderer_cpu_s:.1f} s meanwhile."
-                ) from error
+                raise PageStuck(f"{error} Its renderer ran for {renderer_cpu_s:.1f} s meanwhile.") from error
             logger.warning("look not answered", action="look_unanswered", bot_id=self._bot_id, why=str(error))
             return None
-        self._unanswered_since = None
+        self._unanswered_since, self._answered_at = None, self._clock.monotonic()
         return reading
 
 
