@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -26,6 +27,7 @@ from sederunt.browser.launch import Mode, find_executable
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans
+from sederunt.browser.stopped_processes import kind_of
 from sederunt.errors import PageCrashed, PageStuck, SetupError
 from sederunt.settings import BrowserSettings
 
@@ -208,6 +210,20 @@ async def test_leaving_the_pool_ends_every_browser_with_pages_in_it() -> None:
         (process,) = pool.processes()
     assert not psutil.pid_exists(process)
     assert page.gone.is_set()
+
+
+@pytest.mark.parametrize("mode", ["shell", "headful"])
+async def test_each_page_has_a_renderer_and_its_window_none(mode: Mode) -> None:
+    """Lists below the address bar are pages of the browser's own: two for each window, unless they are turned off."""
+    async with pool_of(mode=mode) as pool:
+        pages = [await open_one(pool, mode=mode) for _ in range(3)]
+        for page in pages:
+            await page.goto("data:text/html,<p>hello")
+        (browser,) = pool.processes()
+        kinds = Counter(kind_of(process.pid) for process in psutil.Process(browser).children(recursive=True))
+        assert kinds["renderer"] == len(pages)
+        for page in pages:
+            await page.close()
 
 
 async def test_a_headful_browser_has_a_display_of_its_own_that_ends_with_it() -> None:
