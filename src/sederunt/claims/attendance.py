@@ -1,7 +1,7 @@
 """Who is here: what the sources' words come to, told to listeners as people who come and go."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sederunt.claims.changes import PersonLeft, PersonTracked, RosterChange
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
@@ -88,8 +88,20 @@ class Attendance:
             if not register.settle_former(canonical, seen.verdicts):
                 changes += self._placed(canonical, seen.verdicts, told[canonical], at_ms)
         register.find_again()
+        changes += self._back_already(changes, at_ms)
         own = register.own_keys
         return [change for change in changes if change.participant.key not in own] + speaking.bind(strangers)
+
+    def _back_already(self, changes: Iterable[RosterChange], at_ms: int) -> list[RosterChange]:
+        """Join whom a roster that lags showed twice: who left just now, and the entry under which they are back."""
+        joined: list[RosterChange] = []
+        for change in changes:
+            key = change.participant.key
+            if isinstance(change, PersonLeft) and (later := self._register.replaced(key, at_ms)) is not None:
+                joined += self._speaking.take_over(key, later, at_ms)
+        if joined:
+            self._register.find_again()
+        return joined
 
     def _told(self) -> Mapping[str, Mapping[Source, Subject]]:
         """Return what each source says of each person, the strongest source first."""

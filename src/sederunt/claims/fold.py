@@ -193,10 +193,10 @@ class Fold:
     # --- what the journal writes -----------------------------------------------------------------------------------
 
     def take_changed(self) -> tuple[tuple[Participant, ...], Mapping[str, int]]:
-        """Return what the journal has to write since the last call: participants, and since when the marks of some of
-        them are not what was written."""
+        """Return what the journal has to write since the last call: participants, and since when the marks of some are
+        not what was written, 0 for an entry that is nobody's any more."""
         changed, withdrawn = self._unwritten.take()
-        people = sorted(changed - self._register.own_keys)
+        people = sorted((changed & self._register.people.keys()) - self._register.own_keys)
         return tuple(self._speaking.participant(key) for key in people), withdrawn
 
     def keep_changed(self, participants: Iterable[Participant], withdrawn: Mapping[str, int]) -> None:

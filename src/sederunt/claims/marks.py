@@ -35,6 +35,10 @@ class SpeechMarks:
     def of(self, person: str) -> tuple[Mark, ...]:
         return tuple(self._marks.get(person, ()))
 
+    def is_silent_since(self, person: str, at_ms: int) -> bool:
+        """Return whether no mark of a person reaches beyond a moment."""
+        return all(mark.stop_ms is not None and mark.stop_ms <= at_ms for mark in self._marks.get(person, ()))
+
     @property
     def people(self) -> Iterable[str]:
         return self._marks.keys()

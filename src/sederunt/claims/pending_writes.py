@@ -18,6 +18,11 @@ class PendingWrites:
         """Note that what was written of a person's speech since then is taken back."""
         self._withdrawn[key] = min(since_ms, self._withdrawn.get(key, since_ms))
 
+    def note_deleted(self, key: str) -> None:
+        """Note that an entry is nobody's: of it everything is taken back."""
+        self._changed.discard(key)
+        self._withdrawn[key] = 0
+
     def take(self) -> tuple[frozenset[str], Mapping[str, int]]:
         """Return everything noted since the last call: who changed, and person → since when marks are withdrawn."""
         noted = frozenset(self._changed), self._withdrawn

@@ -7,7 +7,7 @@ from itertools import chain
 
 from sederunt.claims.claim import Claim, Fact, Source
 from sederunt.claims.presence import PresenceVerdict, Reason
-from sederunt.claims.rules import MOST_PEOPLE, ORDER
+from sederunt.claims.rules import MOST_PEOPLE, ORDER, REPLACED_MS
 from sederunt.model.participant import Participant
 
 # Words in the names of other recording bots: they do not count as company. Lower case, matched as whole words.
@@ -177,6 +177,24 @@ class Register:
         if found in keys:
             keys.remove(found)
         return found
+
+    def replaced(self, key: str, at_ms: int) -> str | None:
+        """Return the key of the entry under which who left now is back, since before they were seen to leave; None
+        where nobody or more than one may be meant."""
+        one, own = self.people[key], self.own_keys
+        found = [
+            other.key
+            for other in self.people.values()
+            if other.name == one.name and other.here and one.first_ms < other.first_ms >= at_ms - REPLACED_MS
+            if not (one.lasting and other.lasting) and self.canonical_of(other.key) == other.key
+        ]
+        return found[0] if one.name and len(found) == 1 and own.isdisjoint((key, *found)) else None
+
+    def replace(self, key: str, later: str) -> None:
+        """Let somebody who is back go by their first key again: the entry under the later one is nobody's any more."""
+        del self.people[later]
+        self._keys[later], self._canonicals[key] = key, later
+        self.people[key].here = True
 
     def find_again(self) -> None:
         """Decide again whom a name means, and who the bot is, after people or names have changed."""

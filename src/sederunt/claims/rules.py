@@ -59,6 +59,8 @@ NEWCOMER_MS = 30_000
 ONLY_ONE_MS = 20_000
 # Nobody's word confirms that anybody is here for so long: the page's list is to be looked at.
 DOUBT_MS = 60_000
+# A roster that lags shows who left for so long beside the new entry under which they are back already.
+REPLACED_MS = 60_000
 # Who was heard is here for so long, whatever lists say; sound on its way when somebody left comes a little late.
 HEARD_MS, HEARD_LATE_MS = 60_000, 2_000
 # A message that leaves people out is believed to be a full list once so many before it were, and once it is repeated.

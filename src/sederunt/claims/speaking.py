@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from sederunt.claims.changes import PersonSpoke, RosterChange
+from sederunt.claims.changes import PersonLeft, PersonSpoke, PersonTracked, RosterChange
 from sederunt.claims.claim import Claim, Fact, Source
 from sederunt.claims.marks import SpeechMarks
 from sederunt.claims.pending_writes import PendingWrites
@@ -131,6 +131,23 @@ class Speaking:
     def move(self, key: str, to: str) -> None:
         """Give the marks of one person to another: they are one."""
         self._marks.move(key, to)
+
+    def take_over(self, key: str, later: str, at_ms: int) -> list[RosterChange]:
+        """Give what was said under a later key to who is back under it, unless both have spoken since; returns what
+        listeners should hear of, nothing where they are two people."""
+        people = self._register.people
+        entry = people[later]
+        if not self._marks.is_silent_since(key, entry.first_ms):
+            return []
+        was, speaks = self.participant(later), later in self._marks.speaking
+        changes: list[RosterChange] = [PersonSpoke(participant=was, speaking=False, at_ms=at_ms)] if speaks else []
+        self._marks.move(later, key)
+        self._register.replace(key, later)
+        self._unwritten.note_deleted(later)
+        self._unwritten.note(key)
+        one = self.participant(key)
+        changes += [PersonLeft(participant=was, at_ms=at_ms), PersonTracked(participant=one, at_ms=at_ms)]
+        return [*changes, PersonSpoke(participant=one, speaking=True, at_ms=at_ms)] if speaks else changes
 
     def bind(self, strangers: Iterable[str]) -> list[RosterChange]:
         """Give the marks of strangers who are listed now to the people whom they mean, from when they began; returns

@@ -47,7 +47,8 @@ class Rosters:
 
         Of each participant's events only those not older than the last one written are added, so the whole list may
         be given each time. `sources`: audio source → participant key. `withdrawn`: participant → Unix milliseconds;
-        their events from then on were written in error, and are written anew. Raises Superseded, NotFound.
+        their events from then on were written in error, and are written anew; from 0 on, so was their very entry.
+        Raises Superseded, NotFound.
         """
         async with self._database.begin() as connection:
             await check_holder(connection, bot_id, epoch)
@@ -101,6 +102,10 @@ class Rosters:
         for key, since_ms in withdrawn.items():
             theirs = and_(events.bot_id == bot_id, events.participant == storable(key), events.at_ms >= since_ms)
             await connection.execute(delete(t.speaking_events).where(theirs))
+            if since_ms == 0:
+                people = t.participants.c
+                entry = and_(people.bot_id == bot_id, people.key == storable(key))
+                await connection.execute(delete(t.participants).where(entry))
 
     async def _save_speaking(
         self, connection: AsyncConnection, bot_id: UUID, participants: Sequence[Participant]

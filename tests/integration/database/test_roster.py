@@ -69,6 +69,14 @@ async def test_speaking_events_may_be_given_whole_each_time(bots: Bots, bot: Bot
     assert (await bots.participants(bot.id))[0].events == ()
 
 
+async def test_an_entry_that_is_nobodys_is_deleted(bots: Bots, bot: Bot, ada: Participant) -> None:
+    spoke = (SpeakingEvent(type=STARTED, timestamp=10), SpeakingEvent(type=STOPPED, timestamp=20))
+    await bots.save_participants(bot.id, [ada, replace(ada, key="spaces/7", events=spoke)])
+    await bots.save_participants(bot.id, [replace(ada, events=spoke)], withdrawn={"spaces/7": 0})
+    [person] = await bots.participants(bot.id, with_events=True)
+    assert (person.key, person.events) == (ada.key, spoke)
+
+
 async def test_a_roster_of_no_bot_is_refused(bots: Bots, make_bot: MakeBot) -> None:
     with pytest.raises(NotFound):
         await bots.save_participants(make_bot().id, [])

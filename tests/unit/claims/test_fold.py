@@ -459,6 +459,37 @@ def test_who_comes_back_while_the_other_of_that_name_is_here_is_somebody_else() 
     assert fold.company == {"1", "3"}
 
 
+def test_who_is_back_before_they_were_seen_to_leave_is_one_participant_with_all_they_said() -> None:
+    fold = folded(
+        here("*0=Bot", "1=Ada", "2=Bob"),
+        *(owns("t1", "1", 0), sound("t1", True, 1), sound("t1", False, 4)),
+        *(here("7=Ada", at=20, kind=Extent.DELTA), owns("t9", "7", 20), sound("t9", True, 21)),
+        until=30,
+    )
+    fold.take_changed()
+    told = play(fold, [gone("1", 40)], until=45)
+    assert [(one.key, one.name) for one in fold.participants] == [("1", "Ada"), ("2", "Bob")]
+    assert fold.company == {"1", "2"}
+    assert spoken(fold) == {"Ada": [(1, 4), (21, None)]}
+    assert fold.sources["t9"] == "1"
+    assert [type(change) for change in told] == [PersonLeft, PersonSpoke, PersonLeft, PersonTracked, PersonSpoke]
+    changed, deleted = fold.take_changed()
+    assert ([one.key for one in changed], deleted) == (["1"], {"7": 0})
+    play(fold, [sound("t9", False, 50), gone("7", 55)], until=60)
+    assert fold.company == {"2"}
+    assert spoken(fold) == {"Ada": [(1, 4), (21, 50)]}
+
+
+def test_two_of_one_name_who_both_spoke_or_of_whom_one_was_here_for_long_stay_two() -> None:
+    both = (here("*0=Bot", "1=Ada"), here("7=Ada", at=20, kind=Extent.DELTA))
+    voice = (owns("t1", "1", 0), sound("t1", True, 25), sound("t1", False, 28))
+    assert len(folded(*both, *voice, gone("1", 40), until=45).participants) == 2
+    assert len(folded(*both, gone("1", 90), until=95).participants) == 2
+    assert len(folded(*both, gone("7", 40), until=45).participants) == 2
+    third = here("8=Ada", at=22, kind=Extent.DELTA)
+    assert len(folded(*both, third, gone("1", 40), until=45).participants) == 3
+
+
 def test_two_of_one_name_stay_two_on_the_next_page() -> None:
     fold = Fold()
     fold.recall(folded(here("1=Sam", "2=Sam")).participants)
