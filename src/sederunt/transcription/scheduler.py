@@ -1,8 +1,9 @@
-"""Whose window is read next: the cores of a process, lent for a window at a time.
+"""Whose window is read next: the cores of a process, lent for a step of a window at a time.
 
-A job is no unit here. Each window of sound is read in a turn of its own, some half a second of a core, and whoever
-waits is judged anew for each: by how urgent its job is, how much its account has just now, and how little is left of
-the job. So a recording of ten seconds waits for one window of a file of four hours, not for the file.
+A job is no unit here. A window of sound is encoded in one turn and decoded in another, perhaps with the next one, some
+half a second of a core each, and whoever waits is judged anew for each turn: by how urgent its job is, how much its
+account has just now, and how little is left of the job. So a recording of ten seconds waits for one turn of a file of
+four hours, not for the file.
 
 Light to import: no numpy, no model. What is read, and where it is cut, is the business of whoever takes turns; words
 do not depend on the order in which turns are given, nor on how many there are at once.
@@ -341,7 +342,7 @@ class Lane:
 
 
 class Turns:
-    """One thread's turns, a window each, or one of a window's readings.
+    """One thread's turns, each for one step: a window is encoded, one or two are decoded, or one is read again.
 
     Between two of them the core is offered to whoever is next, in one step with the wish for another turn: given back
     before, it would go to a file of four hours while the next window of a short recording is being prepared.

@@ -5,9 +5,11 @@ import subprocess
 import sys
 import threading
 import wave
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,9 @@ from sederunt.transcription import models as table
 from sederunt.transcription.plugins import provider
 from sederunt.transcription.provider import FinishedPart, Task
 from sederunt.transcription.scheduler import lane_alone
-from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions
+from sederunt.transcription.whisper.decoding import FULL_CONTEXT, Decoded, Encoded, Network, ReadingOptions
 from sederunt.transcription.whisper.engine import HeardWords, Whisper
+from sederunt.transcription.whisper.quality import QUALITIES
 from sederunt.transcription.whisper.speech import RATE, Samples
 
 Clips = dict[str, Any]
@@ -42,6 +45,50 @@ def test_speech_becomes_its_words(
     clip = clips["two_cities"]
     heard = tiny.transcribe(tape(clip.seconds, (0, clip)), lang="en")
     assert errors(clip.text, text(heard)) < 0.08
+
+
+@pytest.mark.parametrize("quality", ["fast", "balanced", "best"])
+def test_words_do_not_depend_on_how_many_windows_are_decoded_together(
+    tiny: Whisper, clips: Clips, tape: MakeTape, quality: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [clips[name] for name in ("two_cities", "librivox_0880", "jfk")]
+    starts = list(accumulate((clip.seconds + 1.3 for clip in said), initial=0.5))
+    sound = tape(starts[-1], *zip(starts, said, strict=False))
+    found = list[HeardWords]()
+    for at_once in (1, 2):
+        monkeypatch.setattr(tiny.network, "windows_at_once", at_once)
+        found.append(tiny.transcribe(sound, lang="en", quality=QUALITIES[quality]))
+    one, two = ([word for utterance in heard.utterances for word in utterance.words] for heard in found)
+    assert [word.word for word in one] == [word.word for word in two]
+    assert max(abs(a.start - b.start) + abs(a.end - b.end) for a, b in zip(one, two, strict=True)) == 0
+
+
+@pytest.mark.parametrize("samples", [0, 100, 160, 319, 320, 480, 639])
+def test_sound_that_is_too_short_for_a_word_has_none(tiny: Whisper, samples: int) -> None:
+    noise = np.random.default_rng(1).normal(0, 0.1, samples).astype(np.float32)
+    assert tiny.network.read(noise, ReadingOptions()).phrases == ()
+
+
+def test_a_window_that_is_read_otherwise_is_encoded_once(tiny: Whisper, clips: Clips) -> None:
+    network = tiny.network
+    assert isinstance(network, Network)
+    sound = clips["jfk"].samples
+    once = network.encode(sound)
+    assert network.encode(sound) is once
+    assert network.encode(sound, context=FULL_CONTEXT) is not once
+    assert network.encode(sound[RATE:]) is not once
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(network.encode, sound).result() is not network.encode(sound)
+
+
+def test_what_a_thread_encoded_last_is_forgotten_with_the_sound(tiny: Whisper, clips: Clips) -> None:
+    network = tiny.network
+    assert isinstance(network, Network)
+    sound = clips["jfk"].samples[: 2 * RATE]
+    kept = weakref.ref(network.encode(sound).output)
+    assert kept() is not None
+    del sound
+    assert kept() is None
 
 
 def test_words_lie_where_they_were_spoken(tiny: Whisper, clips: Clips, tape: MakeTape) -> None:
@@ -193,13 +240,15 @@ def test_two_words_are_read_in_the_language_of_the_talk(
     few = type(clip)(clip.samples[: round(1.2 * RATE)], "")
     write_wav(tmp_path / "few.wav", tape(6, (1, few)).samples)
     settings, task = Settings(data=models), Task(path=tmp_path / "few.wav", model=row)
-    read, languages = base.network.read, list[str]()
+    network, languages = base.network, list[str]()
+    assert isinstance(network, Network)
+    read = network.read_encoded
 
-    def noted(samples: Samples, way: ReadingOptions) -> Decoded:
+    def noted(windows: Sequence[Encoded], way: ReadingOptions) -> list[Decoded]:
         languages.append(way.language)
-        return read(samples, way)
+        return read(windows, way)
 
-    monkeypatch.setattr(base.network, "read", noted)
+    monkeypatch.setattr(network, "read_encoded", noted)
     whisper = provider("whisper")
     assert whisper.language(settings, task) is None
     for likely, expected in ((None, "en"), ("de", "de")):

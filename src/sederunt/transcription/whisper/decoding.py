@@ -1,5 +1,7 @@
 """One window of sound through the network: tokens, their times, and how far they can be trusted."""
 
+import threading
+import weakref
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +26,11 @@ TOKEN_S = 0.02
 # Nobody says a word in less time than this. So many such words in a row, and speech behind them, are a passage read
 # twice: the second time has no sound of its own.
 FASTEST_S, CROWD = 0.03, 5
+# Decoding two windows at once takes as long as encoding and decoding one, and a fifth to a quarter less than one after
+# the other. Three keep the core half as long again and save hardly more.
+WINDOWS_AT_ONCE = 2
+# Shorter sound (frames of 10 ms) holds no word, and is too short for words to be given times in it.
+LEAST_SOUND = 4
 # No window holds more text than this many tokens per second; a loop does.
 TOKENS_PER_S, LEAST_TOKENS = 12, 40
 
@@ -88,6 +95,33 @@ class ReadingOptions:
     forbid_repeats: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A window behind the encoder."""
+
+    output: Any
+    sound: int  # frames of it that are sound
+
+    @property
+    def seconds(self) -> float:
+        return self.sound * 160 / RATE
+
+
+class KeptEncoding:
+    """What a thread encoded last, for as long as somebody has the sound."""
+
+    def __init__(self, samples: Samples, context: int, encoded: Encoded) -> None:
+        self._samples, self._context = weakref.ref(samples, self._forget), context
+        self._encoded: Encoded | None = encoded
+
+    def of(self, samples: Samples, context: int) -> Encoded | None:
+        """Return the encoding of this sound with this context, if it is the one kept."""
+        return self._encoded if self._samples() is samples and self._context == context else None
+
+    def _forget(self, _samples: weakref.ref[Samples]) -> None:
+        self._encoded = None
+
+
 class Network:
     """A loaded Whisper model: sound in, words out. Safe to use from several threads."""
 
@@ -95,23 +129,35 @@ class Network:
         self._model = model  # faster_whisper.WhisperModel; its parts are used, its loop is not
         self.multilingual: bool = model.model.is_multilingual
         self.languages: frozenset[str] = frozenset(model.supported_languages)
+        # Outputs of several windows are put together in the processor's memory, in numbers that numpy knows.
+        together = model.model.device == "cpu" and model.model.compute_type in ("float32", "int8_float32")
+        self.windows_at_once = WINDOWS_AT_ONCE if together else 1
         self._tokenizers: dict[str, Any] = {}
+        self._latest = threading.local()
 
     def read(self, samples: Samples, reading: ReadingOptions) -> Decoded:
         """Decode up to 30 s of sound."""
-        return self.read_encoded(*self.encode(samples, context=reading.context), reading)
+        return self.read_encoded([self.encode(samples, context=reading.context)], reading)[0]
 
-    def encode(self, samples: Samples, *, context: int = LEAST_CONTEXT) -> tuple[Any, int]:
-        """Return the encoder's output, and the frames of sound in it: the dear half, shared by reading and
-        languages.
+    def encode(self, samples: Samples, *, context: int = LEAST_CONTEXT) -> Encoded:
+        """Return the encoder's output: the dear half. Whoever asks again in the same thread, to read otherwise, gets it
+        again.
         """
+        context = context_for(len(samples) // 160, context)
+        kept: KeptEncoding | None = getattr(self._latest, "kept", None)
+        encoded = kept.of(samples, context) if kept else None
+        if encoded is None:
+            encoded = self._encoded(samples, context)
+            self._latest.kept = KeptEncoding(samples, context, encoded)
+        return encoded
+
+    def _encoded(self, samples: Samples, context: int) -> Encoded:
         features = self._model.feature_extractor(samples)
         sound = min(features.shape[-1], len(samples) // 160, FULL_CONTEXT)
-        context = context_for(sound, context)
         # Silence behind the sound is zero in these features, as faster-whisper pads them.
         padded = np.zeros((features.shape[0], context), np.float32)
         padded[:, :sound] = features[:, :sound]
-        return self._model.encode(padded), sound
+        return Encoded(self._model.encode(padded), sound)
 
     def odds(self, samples: Samples, *, thorough: bool = False) -> Mapping[str, float]:
         """Return probability per language of some speech.
@@ -119,26 +165,28 @@ class Network:
         Args:
             thorough: whether with all the context that the network was trained with.
         """
-        return self.language_odds(self.encode(samples, context=FULL_CONTEXT if thorough else LEAST_CONTEXT)[0])
+        return self.language_odds(self.encode(samples, context=FULL_CONTEXT if thorough else LEAST_CONTEXT))
 
-    def language_odds(self, encoded: Any) -> dict[str, float]:
+    def language_odds(self, encoded: Encoded) -> dict[str, float]:
         """Return probability per language of what was encoded; multilingual models only."""
-        return {token[2:-2]: float(odds) for token, odds in self._model.model.detect_language(encoded)[0]}
+        return {token[2:-2]: float(odds) for token, odds in self._model.model.detect_language(encoded.output)[0]}
 
     def tokens(self, text: str) -> list[int]:
         """Return the text as tokens of this model."""
         tokens: list[int] = self._tokenizer("en").encode(text)
         return tokens
 
-    def read_encoded(self, encoded: Any, sound: int, reading: ReadingOptions) -> Decoded:
-        """Decode what `encode` returned."""
+    def read_encoded(self, windows: Sequence[Encoded], reading: ReadingOptions) -> list[Decoded]:
+        """Decode what `encode` returned, all of one context: a step of the decoder waits for its weights, so two texts
+        cost little more than one.
+        """
         tokenizer = self._tokenizer(reading.language)
-        seconds = sound * 160 / RATE
+        seconds = max(window.seconds for window in windows)
         prompt = [tokenizer.sot_prev, *reading.prompt] if reading.prompt else []
         prompt += tokenizer.sot_sequence
-        result = self._model.model.generate(
-            encoded,
-            [prompt],
+        results = self._model.model.generate(
+            _stacked([window.output for window in windows]),
+            [prompt] * len(windows),
             beam_size=reading.beams,
             no_repeat_ngram_size=4 if reading.forbid_repeats else 0,
             max_length=min(448, len(prompt) + LEAST_TOKENS + round(TOKENS_PER_S * seconds)),
@@ -146,28 +194,30 @@ class Network:
             return_no_speech_prob=True,
             suppress_tokens=[-1],
             max_initial_timestamp_index=50,
-        )[0]
-        tokens: list[int] = result.sequences_ids[0]
-        return Decoded(
-            phrases=self._phrases(tokenizer, tokens, encoded, sound),
-            text=tokenizer.decode(tokens).strip(),
-            score=result.scores[0] * len(tokens) / (len(tokens) + 1),
-            silence=float(result.no_speech_prob),
-            language=reading.language,
         )
+        return [
+            Decoded(
+                phrases=self._phrases(tokenizer, tokens := result.sequences_ids[0], window),
+                text=tokenizer.decode(tokens).strip(),
+                score=result.scores[0] * len(tokens) / (len(tokens) + 1),
+                silence=float(result.no_speech_prob),
+                language=reading.language,
+            )
+            for window, result in zip(windows, results, strict=True)
+        ]
 
     def continue_text(self, samples: Samples, before: str, *, language: str, context: int) -> list[TimedWord] | None:
         """Decode the words behind a beginning that is known, for drafts: no timestamps, no second try.
 
         None where the text goes in circles. Times are the attention's, from the start of the samples.
         """
-        encoded, sound = self.encode(samples, context=context)
+        encoded = self.encode(samples, context=context)
         tokenizer = self._tokenizer(language)
         known: list[int] = tokenizer.encode(before) if before else []
         prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps, *known]
-        room = LEAST_TOKENS // 2 + round(TOKENS_PER_S * sound * 160 / RATE)
+        room = LEAST_TOKENS // 2 + round(TOKENS_PER_S * encoded.seconds)
         result = self._model.model.generate(
-            encoded, [prompt], beam_size=1, max_length=min(448, len(prompt) + room), suppress_tokens=[-1]
+            encoded.output, [prompt], beam_size=1, max_length=min(448, len(prompt) + room), suppress_tokens=[-1]
         )[0]
         given = [token for token in result.sequences_ids[0] if token < tokenizer.eot]
         tokens = given[len(known) :]  # what was given comes back
@@ -177,18 +227,18 @@ class Network:
         if compression(text) > MOST_COMPRESSION or _circles(text.split()):
             return None
         words, taken = [], 0
-        for word, length in self._words(tokenizer, [*known, *tokens], encoded, sound):
+        for word, length in self._words(tokenizer, [*known, *tokens], encoded):
             taken += length
             if taken > len(known):
                 words.append(word)
         return words
 
-    def _phrases(self, tokenizer: Any, tokens: list[int], encoded: Any, sound: int) -> tuple[TokenPhrase, ...]:
+    def _phrases(self, tokenizer: Any, tokens: list[int], encoded: Encoded) -> tuple[TokenPhrase, ...]:
         spans = split_at_timestamps(tokens, tokenizer.timestamp_begin, tokenizer.eot)
         text = [token for span in spans for token in span.tokens]
-        if not text:
+        if not text or encoded.sound < LEAST_SOUND:
             return ()
-        words = iter(self._words(tokenizer, text, encoded, sound))
+        words = iter(self._words(tokenizer, text, encoded))
         phrases, waiting = [], next(words, None)
         position = taken = 0
         for span in spans:
@@ -203,9 +253,9 @@ class Network:
                 phrases.append(TokenPhrase(span.start, span.end, tuple(mine)))
         return tuple(phrases)
 
-    def _words(self, tokenizer: Any, text: list[int], encoded: Any, sound: int) -> list[tuple[TimedWord, int]]:
+    def _words(self, tokenizer: Any, text: list[int], encoded: Encoded) -> list[tuple[TimedWord, int]]:
         """Return words with their number of tokens, aligned to the sound by the decoder's attention."""
-        limit = sound * 160 / RATE
+        limit = encoded.seconds
         return [
             (
                 TimedWord(
@@ -216,7 +266,7 @@ class Network:
                 ),
                 len(word["tokens"]),
             )
-            for word in self._model.find_alignment(tokenizer, [text], encoded, sound)[0]
+            for word in self._model.find_alignment(tokenizer, [text], encoded.output, encoded.sound)[0]
             if word["tokens"] != [tokenizer.eot]
         ]
 
@@ -228,6 +278,15 @@ class Network:
                 self._model.hf_tokenizer, self.multilingual, task="transcribe", language=language
             )
         return self._tokenizers[language]
+
+
+def _stacked(outputs: Sequence[Any]) -> Any:
+    """Return the encoder's outputs as one, in the memory of the processor; one alone stays where it is."""
+    if len(outputs) == 1:
+        return outputs[0]
+    from ctranslate2 import StorageView
+
+    return StorageView.from_array(np.concatenate([np.asarray(output) for output in outputs]))
 
 
 def context_for(sound: int, least: int) -> int:

@@ -7,7 +7,8 @@ sentences where voices or levels change (measured: 9 to 44 % of the words of a h
 import math
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from sederunt import log
 from sederunt.model.transcript import WORDLESS, Doubt, Utterance
@@ -20,17 +21,17 @@ from sederunt.transcription.whisper.quality import BALANCED, Quality
 from sederunt.transcription.whisper.section_readers import SectionReaders
 from sederunt.transcription.whisper.sections import Sections, SoundSection, covered, reached
 from sederunt.transcription.whisper.sound import PcmSource, UnreadSound
-from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples
-from sederunt.transcription.whisper.speech_network import SpeechNetwork
+from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples, SpeechActivity
+from sederunt.transcription.whisper.speech_network import SpeechNetwork, first_readings
 
 logger = log.get(component="transcription")
 
-# How much is judged at once: a window, the long silence that may end it, and a margin.
-LOOK_S = windows.WINDOW_S + windows.LONG_SILENCE_S + 1.0
 # Language is decided on so many windows of speech, of at most this length each, this far apart.
 DETECTIONS, DETECTION_S, APART_S, SEARCHED_S = 5, 10.0, 15.0, 1800.0
 # Wrong answers had at most 0.52 in the measurements. Two windows that agree so well need no third.
 SURE_OF_LANGUAGE, BEYOND_DOUBT = 0.6, 0.95
+# So many windows are planned at a time, each to end in a pause, whether the network decodes them together or not.
+PLANNED = 2
 # Tokens of custom vocabulary that fit before a window without crowding out its text.
 MOST_VOCABULARY = 160
 
@@ -54,6 +55,25 @@ class HeardWords:
     utterances: tuple[Utterance, ...]
     detected_lang: str | None  # None where the caller named it, or where the guess is not sure
     doubts: tuple[Doubt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgedSound:
+    """What is judged at once of a source."""
+
+    samples: Samples
+    activity: SpeechActivity
+    last: bool  # the source ends with it
+    at_s: float  # where it begins in the source
+
+
+@dataclass(slots=True)
+class _ReadSound:
+    """What was read of it so far."""
+
+    utterances: list[Utterance] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+    end_s: float = 0.0  # seconds of the stretch
 
 
 class Whisper:
@@ -171,52 +191,87 @@ class Whisper:
         per_window: bool,
         pause: Callable[[], None],
     ) -> Iterator[FinishedPart]:
+        ahead = 1 if per_window else PLANNED
+        look_s = windows.LOOK * FRAME_S + (ahead - 1) * windows.WINDOW_S
         while True:
             sound.skip_silence()
-            samples, last = sound.look(LOOK_S)
+            samples, last = sound.look(look_s)
             if not len(samples):
                 yield FinishedPart(start=start, end=sound.position_s)
                 return
-            network = _InTurns(self.network, pause)
-            utterances, doubts = self._one_window(network, sound, samples, manner, last=last, per_window=per_window)
+            length = windows.until_silence(speech.loudness(samples)) * speech.FRAME
+            samples, last = samples[:length], last and length >= len(samples)
+            stretch = _JudgedSound(samples, speech.listen(samples), last, sound.position_s)
+            found = self._read_stretch(stretch, manner, ahead, per_window=per_window, pause=pause)
+            sound.skip(found.end_s)
             sound.skip_silence()
-            yield FinishedPart(start=start, end=sound.position_s, utterances=tuple(utterances), doubts=doubts)
+            yield FinishedPart(
+                start=start, end=sound.position_s, utterances=tuple(found.utterances), doubts=tuple(found.doubts)
+            )
             start = sound.position_s
 
-    def _one_window(
+    def _read_stretch(
         self,
-        network: reading.Reads,
-        sound: UnreadSound,
-        samples: Samples,
+        stretch: _JudgedSound,
         manner: reading.Manner,
+        most: int,
         *,
-        last: bool,
         per_window: bool,
-    ) -> tuple[list[Utterance], tuple[Doubt, ...]]:
-        """Read the next window and go behind it; no utterances where it holds no speech."""
-        activity = speech.listen(samples)
-        window = windows.next_window(activity, last=last)
-        if window is None:
-            sound.skip(len(samples) / RATE - (0.0 if last else windows.MARGIN_S))
-            return [], ()
-        first, stop = round(window.start / FRAME_S), round(window.end / FRAME_S)
-        inside = activity[first:stop]
-        if not inside.has_speech():
-            sound.skip(window.end)
-            return [], ()
-        offset = first * FRAME_S
-        piece = samples[first * speech.FRAME : stop * speech.FRAME]
+        pause: Callable[[], None],
+    ) -> _ReadSound:
+        """Read the windows of a stretch as far as it tells where they end; at least one, or a silence."""
+        found, at = _ReadSound(), 0  # frames
+        while ahead := windows.planned(stretch.activity[at:], last=stretch.last, most=most):
+            if at:
+                pause()
+            start_s = at * FRAME_S
+            moved = [replace(each, start=each.start + start_s, end=each.end + start_s) for each in ahead]
+            self._read_ahead(moved, stretch, manner, found, per_window=per_window, pause=pause)
+            at = round(found.end_s / FRAME_S)
+        if not at:
+            judged_s = min(len(stretch.samples) / RATE, windows.LOOK * FRAME_S)
+            is_all = stretch.last and judged_s == len(stretch.samples) / RATE
+            found.end_s = judged_s - (0.0 if is_all else windows.MARGIN_S)
+        return found
+
+    def _read_ahead(
+        self,
+        ahead: Sequence[windows.Window],
+        stretch: _JudgedSound,
+        manner: reading.Manner,
+        found: _ReadSound,
+        *,
+        per_window: bool,
+        pause: Callable[[], None],
+    ) -> None:
+        """Read the next windows, their first readings together; one in which nobody speaks is passed by. Where one ends
+        sooner than planned, what was read behind it counts for nothing.
+        """
+        spans = [(round(window.start / FRAME_S), round(window.end / FRAME_S)) for window in ahead]
+        heard = [stretch.activity[first:stop] for first, stop in spans]
+        spoken = list(takewhile(SpeechActivity.has_speech, heard))
+        if not spoken:
+            found.end_s = ahead[0].end
+            return
+        pieces = [stretch.samples[first * speech.FRAME : stop * speech.FRAME] for first, stop in spans[: len(spoken)]]
         if per_window and self.network.multilingual:
-            manner = self._in_its_language(piece, manner)
-        passage = reading.read(network, piece, inside, manner, clean=window.clean)
-        at_s = sound.position_s + offset
-        utterances = wording.utterances(passage.phrases, inside, at_s, manner.language)
-        doubts = tuple(
-            Doubt(start=round(at_s + start, 2), end=round(at_s + end, 2), why=WORDLESS)
-            for start, end in passage.wordless
-        )
-        sound.skip(max(1.0, offset + passage.end))
-        return utterances, doubts
+            manner = self._in_its_language(pieces[0], manner)
+        firsts = first_readings(self.network, pieces, reading.plainly(manner), pause)
+        network = _InTurns(self.network, pause)
+        for window, inside, piece, first in zip(ahead, spoken, pieces, firsts, strict=False):
+            passage = reading.read(network, piece, inside, manner, clean=window.clean, first=first)
+            at_s = stretch.at_s + window.start
+            found.utterances += wording.utterances(passage.phrases, inside, at_s, manner.language)
+            found.doubts += [
+                Doubt(start=round(at_s + start, 2), end=round(at_s + end, 2), why=WORDLESS)
+                for start, end in passage.wordless
+            ]
+            if passage.end < len(piece) / RATE:
+                # Whole frames: what was heard of them goes for the next window, too.
+                ended_s = window.start + int(passage.end / FRAME_S + 0.01) * FRAME_S
+                found.end_s = max(found.end_s + 1.0, ended_s)
+                return
+            found.end_s = window.end
 
     def _in_its_language(self, samples: Samples, manner: reading.Manner) -> reading.Manner:
         tag, probability = max(odds_of(self.network, samples).items(), key=lambda pair: pair[1])
@@ -238,16 +293,13 @@ class Whisper:
 
 
 class _InTurns:
-    """A network that reads a window: hard sound is read several times, each of them in a turn of its own."""
+    """A network that reads a window again: each time in a turn of its own, for hard sound takes several."""
 
     def __init__(self, network: reading.Reads, pause: Callable[[], None]) -> None:
         self._network, self._pause = network, pause
-        self._readings = 0
 
     def read(self, samples: Samples, options: ReadingOptions, /) -> Decoded:
-        self._readings += 1
-        if self._readings > 1:
-            self._pause()
+        self._pause()
         return self._network.read(samples, options)
 
 

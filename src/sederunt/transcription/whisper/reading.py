@@ -78,6 +78,7 @@ def read(
     clean: bool,
     last: bool = False,
     told_s: float = 0.0,
+    first: Decoded | None = None,
 ) -> Passage:
     """Read a window. `clean` says that it ends in a pause, so that its last word is whole.
 
@@ -85,7 +86,7 @@ def read(
     What lies before `told_s` was told before and is heard along: no word is looked for that may lack there, and a first
     reading that is not good gives no words at all, for the rest can be read by itself.
     """
-    best = _read_best(network, samples, manner, faint=activity.is_faint(), once=told_s > 0)
+    best = _read_best(network, samples, manner, first, faint=activity.is_faint(), once=told_s > 0)
     if best is None:
         return Passage((), len(samples) / RATE)
     phrases = _believed(best, activity)
@@ -105,6 +106,11 @@ def read(
         phrases = _merged(phrases, _read_again(network, samples, activity, (start, min(stop, end)), manner))
     wordless = uncovered(_spoken(activity, manner), _words(phrases)) if manner.thorough else []
     return Passage(phrases, end, tuple((start, min(stop, end)) for start, stop in wordless if start < end))
+
+
+def plainly(manner: Manner) -> ReadingOptions:
+    """Return how a window is read first."""
+    return ReadingOptions(language=manner.language, prompt=manner.prompt, beams=manner.beams, context=manner.context)
 
 
 def _spoken(activity: SpeechActivity, manner: Manner, from_s: float = 0.0) -> list[tuple[float, float]]:
@@ -146,20 +152,28 @@ def echoes(text: str, vocabulary: Sequence[str]) -> bool:
     return any(" ".join(vocabulary[n : n + 3]) in folded for n in range(len(vocabulary) - 2))
 
 
-def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool, once: bool = False) -> Decoded | None:
+def _read_best(
+    network: Reads,
+    samples: Samples,
+    manner: Manner,
+    first: Decoded | None = None,
+    *,
+    faint: bool,
+    once: bool = False,
+) -> Decoded | None:
     """Return the first reading that is good, or the best of all; faint sound that does not read well is left alone.
 
     None where it is to be read `once` and does not read well.
     """
-    plain = ReadingOptions(language=manner.language, beams=manner.beams, context=manner.context)
+    plain = plainly(manner)
     ways = (
-        replace(plain, prompt=manner.prompt),
-        replace(plain, context=FULL_CONTEXT),
-        replace(plain, context=FULL_CONTEXT, beams=5, forbid_repeats=True),
+        plain,
+        replace(plain, prompt=(), context=FULL_CONTEXT),
+        replace(plain, prompt=(), context=FULL_CONTEXT, beams=5, forbid_repeats=True),
     )
     tried = []
     for way in ways:
-        decoded = network.read(samples, way)
+        decoded = first if first is not None and way is plain else network.read(samples, way)
         if way.prompt and echoes(decoded.text, manner.vocabulary):
             decoded = network.read(samples, replace(way, prompt=()))
         tried.append(decoded)

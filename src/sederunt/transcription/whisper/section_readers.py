@@ -1,4 +1,4 @@
-"""Sections of one source read by several threads, a window per turn; the words do not depend on it."""
+"""Sections of one source read by several threads, in turns of a window; the words do not depend on it."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -16,12 +16,12 @@ Parts = Callable[[SoundSection, Callable[[], None]], Iterator[FinishedPart]]
 class SectionReaders:
     """As many threads as there are cores, the caller's among them.
 
-    A core that is given back goes to whoever is next, and may not come back before the end of a window. So the caller
+    A core that is given back goes to whoever is next, and may not come back before the end of a turn. So the caller
     hands over the turns that it has, a section is cut and read in the same ones, and nobody waits for a core in order
     to find out that nothing is left.
 
     Args:
-        parts: what a section is read by; each step of it is a window.
+        parts: what a section is read by; each step of it is a few windows.
         keep: told each part behind its window, without a core, and one at a time.
     """
 
@@ -91,7 +91,7 @@ class SectionReaders:
         turns.rank = Rank.BEGUN
         for part in self._parts(section, turns.pause):
             self._kept += 1
-            if self._kept % memory.WINDOWS == 0:
+            if self._kept % memory.PARTS == 0:
                 memory.give_back()
             last = part.end >= section.end_s
             if last:

@@ -26,6 +26,8 @@ FLOOR = 0.00006
 TARGET, MOST_GAIN = 0.12, 300.0
 # A quiet voice after a loud one is lifted too, by so much more at most; the gain follows the frames of about a second.
 MOST_LIFT, NEIGHBOURS = 60.0, 32
+# Frames that are brought to a level by one gain: a window, and what is looked at behind it.
+USUAL = 700
 # A frame above the first is speech; one above the second may be; where none is above the third nobody speaks. White
 # noise reached 0.30 and one clear voice on a bad line only 0.12, so the network's own judgement decides between.
 SURE, MAYBE, NEVER = 0.5, 0.12, 0.06
@@ -121,10 +123,10 @@ def listen(samples: Samples) -> SpeechActivity:
     levels = loudness(samples)
     if not len(levels) or float(levels.max()) < FLOOR:
         return SpeechActivity(levels, np.zeros(len(levels), np.float32))
-    one, each = _even_gain(levels), gains(levels)
+    one, each = _even_gains(levels), gains(levels)
     # Either hearing loses something that the other finds: one gain the quiet voice beside a loud one, a gain that
     # follows the voice its edges in noise.
-    speech = np.maximum(_heard(samples, np.full_like(levels, one)), _heard(samples, each))
+    speech = np.maximum(_heard(samples, one), _heard(samples, each))
     return SpeechActivity(levels, np.where(levels < FLOOR, 0.0, speech).astype(np.float32))
 
 
@@ -135,16 +137,23 @@ def _heard(samples: Samples, gain: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(detector()(padded), np.float32).reshape(-1)[: len(gain)]
 
 
-def _even_gain(levels: NDArray[np.float32]) -> float:
-    """Return one gain for all, by the louder frames."""
-    return min(MOST_GAIN, max(1.0, TARGET / float(np.percentile(levels[levels >= FLOOR], 90))))
+def _even_gains(levels: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return one gain for all of some twenty seconds, by their louder frames."""
+    return np.asarray(np.clip(TARGET / _usual(levels), 1.0, MOST_GAIN), np.float32)
+
+
+def _usual(levels: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return how loud the louder of the audible frames are, for all of some twenty seconds."""
+    parts = np.array_split(levels, -(-len(levels) // USUAL))
+    heard = [part[part >= FLOOR] for part in parts]
+    found = [float(np.percentile(audible, 90)) if len(audible) else FLOOR for audible in heard]
+    return np.repeat(np.array(found, np.float32), [len(part) for part in parts])
 
 
 def gains(levels: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return what brings each frame's surroundings to the level the detector is used to, changing slowly."""
     loudest = np.maximum(_around(levels, np.max), FLOOR)
-    usual = float(np.percentile(levels[levels >= FLOOR], 90))
-    wanted = TARGET / np.maximum(loudest, usual / MOST_LIFT)
+    wanted = TARGET / np.maximum(loudest, _usual(levels) / MOST_LIFT)
     return _around(np.clip(wanted, 1.0, MOST_GAIN).astype(np.float32), np.mean)
 
 

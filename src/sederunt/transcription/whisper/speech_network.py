@@ -5,10 +5,10 @@ whoever implements this gets sections on all cores, resuming, doubts and telling
 more (`decoding.Network`), for drafts go on from words that are known.
 """
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
-from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions
+from sederunt.transcription.whisper.decoding import Decoded, Encoded, ReadingOptions, context_for
 from sederunt.transcription.whisper.speech import Samples
 
 
@@ -39,3 +39,45 @@ class SpeechNetwork(Protocol):
 
     def tokens(self, text: str) -> list[int]:
         """Return custom vocabulary as a prompt for `read`; empty for a network that takes none."""
+
+
+@runtime_checkable
+class ReadsTogether(Protocol):
+    """What a network may have besides: `read` in two halves, of which the second takes several windows for less than
+    one by one.
+    """
+
+    @property
+    def windows_at_once(self) -> int:
+        """Return how many windows the second half takes in the time of one window's `read`."""
+
+    def encode(self, samples: Samples, *, context: int) -> Encoded:
+        """Return the first half for a window."""
+
+    def read_encoded(self, windows: Sequence[Encoded], reading: ReadingOptions) -> list[Decoded]:
+        """Return the words of each, as `read` gives them."""
+
+
+def first_readings(
+    network: SpeechNetwork, windows: Sequence[Samples], options: ReadingOptions, pause: Callable[[], None]
+) -> Iterator[Decoded]:
+    """Yield the words of windows in order, as many at a time as the network takes; `pause` goes between two steps.
+
+    What is encoded is as long for all as the longest asks for, however many are decoded at once: words do not depend
+    on that.
+    """
+    if not isinstance(network, ReadsTogether):
+        for number, samples in enumerate(windows):
+            if number:
+                pause()
+            yield network.read(samples, options)
+        return
+    context = max(context_for(len(samples) // 160, options.context) for samples in windows)
+    for first in range(0, len(windows), network.windows_at_once):
+        if first:
+            pause()
+        encoded = list[Encoded]()
+        for samples in windows[first : first + network.windows_at_once]:
+            encoded.append(network.encode(samples, context=context))
+            pause()
+        yield from network.read_encoded(encoded, options)

@@ -4,11 +4,13 @@ A window holds at most 18 s of sound. With the 2 s of silence behind it the enco
 per second is flat (tiny.en 0.006 CPU-seconds per second, against 0.016 for the 30 s that Whisper is usually given).
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity, runs
+from sederunt.transcription.whisper.speech import FLOOR, FRAME_S, SpeechActivity, runs
 
 WINDOW_S = 18.0
 # Silence of this length ends a window; shorter ones stay inside, for context is worth more than their cost.
@@ -17,6 +19,8 @@ LONG_SILENCE_S = 3.0
 MARGIN_S = 0.4
 # A window is cut in a pause of at least this length, searched for from this share of its length on.
 PAUSE_S, SEARCH_FROM = 0.2, 0.45
+# How much is judged for a window, in frames: its sound, the long silence that may end it, and a margin.
+LOOK = math.ceil((WINDOW_S + LONG_SILENCE_S + 1.0) / FRAME_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,34 @@ def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
         return Window(start, length_s, clean=True)
     pause = best_pause(activity, start + WINDOW_S * SEARCH_FROM, limit)
     return Window(start, limit, clean=False) if pause is None else Window(start, pause, clean=True)
+
+
+def planned(activity: SpeechActivity, *, last: bool, most: int) -> list[Window]:
+    """Return the window at the beginning of a stretch, and those behind it, if each ends where it is meant to: in a
+    pause. In whole frames; each begins within what was judged, and no long silence lies between them.
+    """
+    found = list[Window]()
+    at = 0  # frames
+    while len(found) < most:
+        part = activity[at : at + LOOK]
+        ends = last and at + LOOK >= len(activity)
+        window = next_window(part, last=ends) if len(part) == LOOK or ends else None
+        if window is None or (found and window.start > LONG_SILENCE_S):
+            break
+        first, stop = at + round(window.start / FRAME_S), min(len(activity), at + round(window.end / FRAME_S))
+        found.append(Window(first * FRAME_S, stop * FRAME_S, clean=window.clean))
+        at = stop
+        if not window.clean:
+            break
+    return found
+
+
+def until_silence(loudness: NDArray[np.float32]) -> int:
+    """Return how many frames are worth a look: a window's, and what follows up to a silence in which nobody can be
+    heard. What is behind that costs nothing where it is left for later.
+    """
+    silences = runs(loudness[LOOK:] < FLOOR, least=round(LONG_SILENCE_S / FRAME_S))
+    return LOOK + int(silences[0][0]) if len(silences) else len(loudness)
 
 
 def best_pause(activity: SpeechActivity, earliest: float = 0.0, latest: float = WINDOW_S) -> float | None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity
-from sederunt.transcription.whisper.windows import MARGIN_S, WINDOW_S, next_window
+from sederunt.transcription.whisper.windows import LOOK, MARGIN_S, WINDOW_S, next_window, planned, until_silence
 
 NEAR = pytest.approx
 
@@ -62,3 +62,44 @@ def test_speech_without_a_pause_is_cut_at_the_limit_and_says_so() -> None:
     assert window is not None
     assert window.end == NEAR(WINDOW_S, abs=FRAME_S)
     assert not window.clean
+
+
+def paused(seconds: float) -> SpeechActivity:
+    """Somebody who pauses for half a second after every five seconds and a half."""
+    return sound(seconds, *((n * 6.0, n * 6.0 + 5.5) for n in range(int(seconds / 6))))
+
+
+def test_windows_are_planned_one_behind_the_other_as_if_each_were_looked_at_alone() -> None:
+    activity = paused(60)
+    found = planned(activity, last=False, most=3)
+    assert len(found) == 3
+    assert all(window.clean for window in found)
+    position = 0
+    for window in found:
+        alone = next_window(activity[position : position + LOOK], last=False)
+        assert alone is not None
+        assert window.start == NEAR(position * FRAME_S + alone.start, abs=FRAME_S)
+        assert window.end == NEAR(position * FRAME_S + alone.end, abs=FRAME_S)
+        position = round(window.end / FRAME_S)
+
+
+def test_no_window_is_planned_behind_one_that_is_cut_in_mid_speech_or_a_long_silence() -> None:
+    assert [window.clean for window in planned(sound(60, (0.0, 60.0)), last=True, most=3)] == [False]
+    found = planned(sound(60, (1.0, 4.0), (20.0, 50.0)), last=True, most=3)
+    assert [window.end for window in found] == [NEAR(4.0 + MARGIN_S, abs=FRAME_S)]
+
+
+def test_no_window_is_planned_of_sound_that_was_not_looked_at() -> None:
+    assert len(planned(paused(30), last=False, most=3)) == 1
+    assert len(planned(paused(30), last=True, most=3)) == 2
+    assert planned(sound(0), last=True, most=3) == []
+
+
+def test_a_silence_in_which_nobody_can_be_heard_is_left_for_later() -> None:
+    loudness = np.full(60 * 31, 0.01, np.float32)
+    assert until_silence(loudness) == len(loudness)
+    loudness[1000:1200] = 0.0
+    assert until_silence(loudness) == 1000
+    loudness[:LOOK] = 0.0
+    assert until_silence(loudness) == 1000
+    assert until_silence(loudness[:200]) == 200
