@@ -10,7 +10,7 @@ import pytest
 from harness.journeys import download, look, reach, send_bot, unhurried
 from harness.listener import Listener, listening
 from harness.live_lines import assert_said, lines, shown
-from harness.receiver import Receiver
+from harness.receiver import TOLD_TRANSCRIBED, Receiver
 from harness.service import Service
 from harness.word_times import misplaced
 from sederunt.practice.client import PracticeClient
@@ -47,8 +47,8 @@ async def test_what_listeners_were_told_is_the_transcript(
     assert {draft["speaker_name"] for draft in drafts} <= {person.name for person in script.cast} | {None}
     assert finals & {draft["segment_id"] for draft in drafts}
     assert not [message for message in listener.heard if message["type"] == "error"]
-    ways = [message["data"]["new_status"] for message in listener.heard if message["type"] == "status-update"]
-    assert ways[-2:] == ["transcribing", "finished"]
+    told_statuses = [message["data"]["new_status"] for message in listener.heard if message["type"] == "status-update"]
+    assert told_statuses[-2:] == [*TOLD_TRANSCRIBED[-2:]]
 
 
 @pytest.mark.parametrize(("site", "audio"), [("teams", "per_person"), ("zoom", "webaudio"), ("gmeet", "mixed")])

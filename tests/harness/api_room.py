@@ -60,6 +60,8 @@ WAYS: dict[str, tuple[Trigger, ...]] = {
     "invalid_credentials": (Trigger.LAUNCHED, Trigger.SIGN_IN_REJECTED),
     "failed": (Trigger.CRASHED,),
 }
+# What happens to a bot with a transcript, from `transcribing` on, until it is finished.
+FINISHING: tuple[Trigger, ...] = (Trigger.TRANSCRIBED,)
 
 
 def tone_wav(seconds: float = 1.0) -> bytes:
@@ -131,6 +133,12 @@ class ApiRoom:
         for trigger in WAYS[status]:
             await self.bots.record_transition(UUID(made["id"]), trigger)
         return await self.look(made)
+
+    async def finish(self, bot_id: UUID, **told: Any) -> None:
+        """Bring a bot that is being transcribed to its end; `told` goes with the last transition."""
+        for trigger in FINISHING[:-1]:
+            await self.bots.record_transition(bot_id, trigger)
+        await self.bots.record_transition(bot_id, FINISHING[-1], **told)
 
     async def look(self, made: dict[str, Any], **query: str) -> dict[str, Any]:
         """GET /bot/{id}."""

@@ -79,7 +79,7 @@ async def furnish(room: ApiRoom) -> Furnished:
     await room.objects.put(f"bots/{bot_id}/tracks.json", json.dumps({"sources": [track]}).encode())
     await room.objects.put(f"bots/{bot_id}/peaks.json", b'{"duration": 2.0, "peaks": [10, 90, 40, 70]}')
     await room.transcripts.save(bot_id, TRANSCRIPT)
-    await room.bots.record_transition(bot_id, Trigger.TRANSCRIBED, reason=StopReason.MEETING_ENDED)
+    await room.finish(bot_id, reason=StopReason.MEETING_ENDED)
     await room.client.post("/credential", json={"provider": "deepgram", "key": "s3cret-key-of-deepgram"})
     await room.client.post(
         "/meeting-account", json={"service": "gmeet", "email": "bot@zanzibar.example", "password": "x"}

@@ -9,6 +9,10 @@ from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+# The statuses that a webhook tells of a bot whose meeting goes as it should: with a transcript, and without one.
+TOLD_TRANSCRIBED = ("joining", "recording", "leaving", "processing", "transcribing", "finished")
+TOLD_RECORDED = ("joining", "recording", "leaving", "processing", "finished")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Delivery:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness.journeys import look, reach, send_bot, unhurried
-from harness.receiver import Receiver
+from harness.receiver import TOLD_RECORDED, Receiver
 from harness.service import Practice, Service, running_role
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import demo
@@ -79,12 +79,6 @@ async def test_a_bot_goes_from_the_old_release_to_the_new_one_and_both_see_to_it
             await reach(receiver, bot, "finished", timeout_s=240)
         found = await look(api, bot)
     assert [gap["cause"] for gap in found["recording_gaps"]] == ["planned_move"]
-    assert receiver.statuses(bot["id"]) == [
-        "joining",
-        "recording",
-        "leaving",
-        "processing",
-        "finished",
-    ]
+    assert receiver.statuses(bot["id"]) == [*TOLD_RECORDED]
     assert len({person["name"] for person in found["participants"]}) > 1
     assert found["recording_url"]

@@ -24,7 +24,7 @@ async def path(room: ApiRoom) -> str:
     """A finished bot's, with seven segments."""
     bot = await room.bot_in("transcribing")
     await room.transcripts.save(UUID(bot["id"]), Transcript(segments=tuple(map(segment, range(7)))))
-    await room.bots.record_transition(UUID(bot["id"]), Trigger.TRANSCRIBED)
+    await room.finish(UUID(bot["id"]))
     return f"/bot/{bot['id']}"
 
 
@@ -70,7 +70,7 @@ async def test_a_large_body_is_kept_as_it_was_sent_for_its_caller_alone_until_it
     bot_id, path = UUID(bot["id"]), f"/bot/{bot['id']}"
     segments = tuple(segment(number, "Straße " * 50) for number in range(100))
     await room.transcripts.save(bot_id, Transcript(segments=segments))
-    await room.bots.record_transition(bot_id, Trigger.TRANSCRIBED)
+    await room.finish(bot_id)
     first = await room.client.get(path)
     assert len(first.content) > LEAST_BYTES
     again = await room.client.get(path)

@@ -97,9 +97,7 @@ async def test_a_bot_with_everything_has_the_fields_of_its_schema_and_no_others(
         verdict=Verdict.HEALTHY,
     )
     await room.transcripts.save(bot_id, _TRANSCRIPT)
-    await room.bots.record_transition(
-        bot_id, Trigger.TRANSCRIBED, reason=StopReason.MEETING_ENDED, changes={"detected_lang": "en"}
-    )
+    await room.finish(bot_id, reason=StopReason.MEETING_ENDED, changes={"detected_lang": "en"})
     bot = await room.look(made, **{"with-speaker-events": "true"})
     check(bot, "Bot")
     check((await room.client.get("/bot")).json(), "BotList")

@@ -7,7 +7,6 @@ from uuid import UUID
 import pytest
 
 from harness.api_room import ApiRoom, tone_wav
-from sederunt.model.status import Trigger
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 from sederunt.transcripts.export import FORMATS
 
@@ -128,7 +127,7 @@ async def test_words_are_found_until_the_bot_is_deleted_and_by_its_account_only(
     for body in ({"kind": "word", "segment": 0, "word": 3, "after": "zanzibar"},):
         assert (await room.client.post(f"/bot/{bot['id']}/correction", json=body)).status_code == 200
     assert len((await room.client.get("/search", params={"q": "zanzibar"})).json()["data"]) == 1
-    await room.bots.record_transition(UUID(bot["id"]), Trigger.TRANSCRIBED)
+    await room.finish(UUID(bot["id"]))
     assert (await room.client.delete(f"/bot/{bot['id']}")).status_code == 200
     assert (await room.client.get("/search", params={"q": "march"})).json()["data"] == []
 

@@ -148,8 +148,7 @@ async def test_media_expires_when_its_time_is_over(
 async def test_the_date_a_caller_was_told_decides(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
     bot = await bots.create(make_bot(status=BotStatus.PROCESSING), job=False)
     told = clock.now() + timedelta(days=3)
-    await bots.record_transition(bot.id, Trigger.ASSEMBLED, changes={"recording_available_until": told})
-    await bots.record_transition(bot.id, Trigger.TRANSCRIBED)
+    await bots.record_transition(bot.id, Trigger.CLOSED, changes={"recording_available_until": told})
     assert await bots.expired(told) == [bot.id]
 
 

@@ -320,11 +320,11 @@ async def test_an_ending_closes_nobody_before_they_heard_of_it(stage: Stage) -> 
     async with stage.listen(bot) as listener:
         await listener.next()
         # Nobody publishes this yet.
-        await stage.room.bots.record_transition(UUID(bot["id"]), Trigger.TRANSCRIBED)
+        await stage.room.bots.record_transition(UUID(bot["id"]), Trigger.CRASHED)
         for _ in range(3):
             await stage.pass_time(LOOK_S)
         await sweep(stage.room.bus, outbox, older_than_s=0)
-        assert (await listener.until("status-update"))["data"]["new_status"] == "finished"
+        assert (await listener.until("status-update"))["data"]["new_status"] == "failed"
         await stage.pass_time(LINGER_S)
         assert await listener.closed() == (1000, ENDED.reason)
 
