@@ -69,6 +69,7 @@ class Attendance:
         """Decide who is here; returns what listeners should hear of."""
         self._looked_ms = at_ms
         register, speaking = self._register, self._speaking
+        known, own_before = frozenset(register.people), register.own_keys
         seen = picture(
             self._tables,
             heard={register.canonical_of(key): moment for key, moment in speaking.heard_ms.items()},
@@ -90,6 +91,10 @@ class Attendance:
         register.find_again()
         changes += self._back_already(changes, at_ms)
         own = register.own_keys
+        for key in known & (own - own_before):  # it was taken for a participant, and may be written
+            self._unwritten.note_deleted(key)
+        for key in known & (own_before - own):
+            self._unwritten.note(key)
         return [change for change in changes if change.participant.key not in own] + speaking.bind(strangers)
 
     def _back_already(self, changes: Iterable[RosterChange], at_ms: int) -> list[RosterChange]:

@@ -52,8 +52,8 @@ class Rosters:
         """
         async with self._database.begin() as connection:
             await check_holder(connection, bot_id, epoch)
-            await self._save_participants(connection, bot_id, participants)
             await self._withdraw(connection, bot_id, withdrawn or {})
+            await self._save_participants(connection, bot_id, participants)
             await self._save_speaking(connection, bot_id, participants)
             rows = [{"bot_id": bot_id, "source": s, "participant": storable(k)} for s, k in (sources or {}).items()]
             await self._write(connection, t.sources, rows, renew=("participant",))
