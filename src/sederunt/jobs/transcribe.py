@@ -165,6 +165,7 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
     await context.recordings.record_transition(
         recording.id, Trigger.TRANSCRIBED, data={**chain.told, **told_doubts(transcript)}, changes=changes
     )
+    del transcript  # hours of words, and what follows reads as many
     await context.objects.delete_prefix(f"recordings/{recording.id}/transcript/")
     await keep_copies_only(context.objects, recording.id)
     logger.info("recording transcribed", action="transcribed", recording_id=str(recording.id))

@@ -21,6 +21,7 @@ from sederunt.clock import retry_after_s
 from sederunt.errors import ProviderError, ProviderFault
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
+from sederunt.transcription.cloud import long_json
 from sederunt.transcription.cloud.addresses import rest_address, same_origin
 from sederunt.transcription.cloud.calls import Reply, VendorCall, joined
 from sederunt.transcription.cloud.faults import Explained, Speaker
@@ -210,10 +211,12 @@ class Client:
             held += chunk
             if len(held) > LARGEST_REPLY:
                 raise httpx2.DecodingError(f"the answer is larger than {LARGEST_REPLY} bytes")
+        written = held.decode(json.detect_encoding(held), "replace")
+        del held
         try:
-            return json.loads(held) if held else None
-        except ValueError:
-            return held.decode("utf-8", "replace") or None
+            return long_json.loads(written)
+        except (ValueError, RecursionError):
+            return written or None
 
 
 def _onward(call: VendorCall, reply: Reply, url: str) -> VendorCall | None:

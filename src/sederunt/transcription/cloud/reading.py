@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from sederunt.model.transcript import Utterance, Word
+from sederunt.transcription.cloud.long_json import LongArray
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.text import join
 
@@ -87,8 +88,10 @@ def record(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def records(value: Any) -> list[Mapping[str, Any]]:
+def records(value: Any) -> Sequence[Mapping[str, Any]]:
     """Read the objects of a list; from anything that is none, nothing."""
+    if isinstance(value, LongArray):  # of objects alone
+        return value
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, Sequence) else []
 
 
@@ -188,8 +191,10 @@ def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
         if not each.transcript.strip():
             continue
         speaker = voices.number(each.speaker)
-        words = tuple(replace(word, speaker=speaker) for word in each.words)
-        numbered.append(replace(each, speaker=speaker, words=words))
+        if speaker != each.speaker:
+            words = tuple(replace(word, speaker=speaker) for word in each.words)
+            each = replace(each, speaker=speaker, words=words)
+        numbered.append(each)
     return tuple(numbered)
 
 

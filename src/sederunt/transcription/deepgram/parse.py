@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sederunt.model.transcript import Utterance, Word
@@ -47,7 +47,7 @@ def parse(body: Any, duration_s: float = 0.0) -> Result:
     return Result(utterances=ordered(utterances), detected_lang=lang)
 
 
-def _channels(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _channels(results: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the channels; where none of them says anything, what was said as the utterances have it."""
     channels = records(results.get("channels"))
     if any(_says(each) for channel in channels for each in records(channel.get("alternatives"))):

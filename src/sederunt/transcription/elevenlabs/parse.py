@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sederunt.model.transcript import Word
@@ -44,7 +44,7 @@ def _kind(item: Mapping[str, Any]) -> str:
     return status_word(item.get("type")) or "word"
 
 
-def _tokens(items: list[Any]) -> list[Token]:
+def _tokens(items: Sequence[Mapping[str, Any]]) -> list[Token]:
     """Return the words; a word with no space item before it goes on with the last one, as in Japanese."""
     has_spaces = any(_kind(item) == "spacing" for item in items)
     voices, found, spaced = Voices(), list[Token](), True

@@ -44,7 +44,7 @@ def parse(body: Any, duration_s: float = 0.0) -> Result:
         utterances = [*utterances_of(spread(text(transcription.get("full_transcript")), 0.0, end))]
     told = records(transcription.get("utterances"))
     sure(utterances, told, "text", "words")
-    sure(utterances, [word for each in told for word in records(each.get("words"))], "word")
+    sure(utterances, (word for each in told for word in records(each.get("words"))), "word")
     listed = transcription.get("languages")
     for tag in listed if isinstance(listed, list) else []:
         if code := language(tag):

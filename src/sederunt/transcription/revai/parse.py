@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,7 +44,7 @@ def top_language(body: Any) -> str | None:
     return language_tag(record(body).get("top_language"))
 
 
-def _tokens(elements: list[Mapping[str, Any]], voice: int) -> list[Token]:
+def _tokens(elements: Sequence[Mapping[str, Any]], voice: int) -> list[Token]:
     """Return the words with the marks that follow them; a mark with a space in it parts two words."""
     found: list[Token] = []
     parted = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sederunt.model.transcript import Utterance, Word
@@ -48,7 +48,7 @@ def is_elsewhere(output: Any) -> str | None:
     return None if any(answer.get(name) is not None for name in _PLACES) else text(answer.get("url")) or None
 
 
-def _tokens(words: list[Mapping[str, Any]]) -> list[Token]:
+def _tokens(words: Sequence[Mapping[str, Any]]) -> list[Token]:
     voices, found = Voices(), list[Token]()
     for item in words:
         if not (written := text(item.get("word")).strip()):
@@ -66,7 +66,7 @@ def _tokens(words: list[Mapping[str, Any]]) -> list[Token]:
     return found
 
 
-def _sentences(sentences: list[Mapping[str, Any]]) -> tuple[Utterance, ...]:
+def _sentences(sentences: Sequence[Mapping[str, Any]]) -> tuple[Utterance, ...]:
     voices = Voices()
     return tuple(
         Utterance(

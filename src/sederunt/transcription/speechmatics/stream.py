@@ -107,7 +107,7 @@ class SpeechmaticsCodec:
         )
 
 
-def _items(body: Mapping[str, Any]) -> list[Item]:
+def _items(body: Mapping[str, Any]) -> Sequence[Item]:
     """Return the words of a message; of one that has a text only, the words of that."""
     metadata = record(body.get("metadata"))
     start, end = number(metadata.get("start_time")), number(metadata.get("end_time"))
