@@ -236,6 +236,10 @@ async def give_up(job: Job, context: WorkerContext, error: BaseException) -> Non
         await context.bots.record_transition(job.id, Trigger.CRASHED, data=data, changes=changes)
     else:
         await context.recordings.record_transition(job.id, Trigger.CRASHED, data=data)
+    try:  # an address to which a file was sent may be all that is needed to read it
+        await keep_copies_only(context.objects, job.id)
+    except Exception:
+        logger.exception("a vendor's answers stay noted", action="answers_kept", id=str(job.id))
 
 
 def model_of(identifier: str) -> ModelRow:

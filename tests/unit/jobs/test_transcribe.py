@@ -1,7 +1,44 @@
-"""What the event of a finished transcript tells of stretches that may lack words."""
+"""What is told, and kept, of a transcription that has ended."""
 
-from sederunt.jobs.transcribe import MOST_DOUBTS, told_doubts
+import asyncio
+import json
+from types import SimpleNamespace
+from typing import Any, cast
+from uuid import UUID
+
+from obstore.store import MemoryStore
+
+from sederunt.errors import ProviderError
+from sederunt.jobs.job import Job
+from sederunt.jobs.transcribe import MOST_DOUBTS, give_up, told_doubts
 from sederunt.model.transcript import Doubt, Transcript
+from sederunt.storage.objects import Objects
+from sederunt.transcripts.vendor_memory import Owner, prefix_of
+
+RESOURCE = UUID(int=7)
+
+
+class Row:
+    """A recording's row, as far as its end needs it."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    async def record_transition(self, *_arguments: object, data: Any) -> None:
+        self.told.append(data)
+
+
+async def test_of_a_transcription_given_up_nothing_is_kept_but_what_is_to_be_deleted_at_the_vendor() -> None:
+    objects, row = Objects(MemoryStore()), Row()
+    key = f"{prefix_of(RESOURCE)}file.json"
+    owner = Owner(provider="salad", account_id=RESOURCE, credential_id=None).to_json()
+    notes = {"begun": [], "replies": {"upload": {"url": "https://files.test/1?token=secret"}}, "copies": ["job:1"]}
+    await objects.put(key, json.dumps({**owner, "files": {"1": notes}}).encode())
+    job = Job(kind="transcribe", id=RESOURCE, resource="recording", delivered=12, cut_off=asyncio.Event())
+    context = cast(Any, SimpleNamespace(objects=objects, recordings=row))
+    await give_up(job, context, ProviderError("Salad is not there.", retryable=True))
+    assert [data["message"] for data in row.told] == ["Salad is not there."]
+    assert json.loads(await objects.get(key))["files"] == {"1": {"copies": ["job:1"]}}
 
 
 def test_doubts_are_told_with_from_to_and_why() -> None:

@@ -117,14 +117,13 @@ class VendorJob:
                 raise Unreadable(f"it named no {name}")
             return reply
 
-        reply = self._notes.replies.get(step)
-        if reply is None:
-            if step in self._notes.begun and find is not None:
-                reply = await self._found(find, step)
+        if step not in self._notes.replies:
+            reply = await self._found(find, step) if step in self._notes.begun and find is not None else None
             if reply is None:
                 reply = await self._sent(step, call, named, find, act)
-            self._notes.answered(step, reply)
-        found = text(record(reply).get(name))
+            # What else it says is of no use to a later try.
+            self._notes.answered(step, {name: text(record(reply).get(name))})
+        found = text(record(self._notes.replies[step]).get(name))
         if not found:
             raise self.failed(f"it named no {name}")
         return found
