@@ -9,6 +9,9 @@ from sederunt.model.transcript import Segment, Transcript, Word
 UNKNOWN = "Unknown speaker"
 # Of a caption: what fits under a picture, and what can be read while it stands there.
 _CUE_CHARACTERS, _CUE_S, _PAUSE_S = 84, 7.0, 1.0
+# Where one that is too long is cut, the best place first, if so many characters stay before it.
+_ENDS = ((".", "?", "!", "…", "。", "？", "！"), (",", ";", ":", "，", "、", "；", "："))
+_LEAST_CHARACTERS = 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[Transcript, str], str]]] = {
 
 
 def cues(transcript: Transcript) -> Iterator[Cue]:
-    """Return the captions: whole segments where they are short, else cut between words."""
+    """Return the captions: whole segments where they are short, else cut behind a sentence, a clause or a word."""
     for segment in transcript.segments:
         words = [word for utterance in segment.utterances for word in utterance.words]
         who = speaker_of(segment)
@@ -98,17 +101,27 @@ def clock(seconds: float) -> str:
 def _cut(words: Sequence[Word]) -> Iterator[list[Word]]:
     part: list[Word] = []
     for word in words:
-        long = part and (
-            len(_spoken([*part, word])) > _CUE_CHARACTERS
-            or word.end - part[0].start > _CUE_S
-            or word.start - part[-1].end > _PAUSE_S
-        )
-        if long:
+        if part and word.start - part[-1].end > _PAUSE_S:
             yield part
             part = []
+        while part and (len(_spoken([*part, word])) > _CUE_CHARACTERS or word.end - part[0].start > _CUE_S):
+            kept = _kept(part)
+            yield part[:kept]
+            part = part[kept:]
         part.append(word)
     if part:
         yield part
+
+
+def _kept(part: Sequence[Word]) -> int:
+    """Return how many of the words stay together where the next one is too much."""
+    for ends in _ENDS:
+        for number in range(len(part), 0, -1):
+            if len(_spoken(part[:number])) < _LEAST_CHARACTERS:
+                break
+            if part[number - 1].word.strip().rstrip("\"'”’)").endswith(ends):
+                return number
+    return len(part)
 
 
 def _spoken(words: Sequence[Word]) -> str:

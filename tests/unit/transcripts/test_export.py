@@ -2,6 +2,8 @@
 
 import itertools
 
+import pytest
+
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
 from sederunt.transcripts.export import as_markdown, as_srt, cues
 
@@ -24,6 +26,32 @@ def test_a_long_talk_is_cut_between_words_into_what_can_be_read() -> None:
     assert " ".join(cue.text for cue in found) == _talk(200).transcript
     assert all(len(cue.text) <= 84 and cue.end - cue.start <= 7 for cue in found)
     assert all(one.end <= other.start for one, other in itertools.pairwise(found))
+
+
+@pytest.mark.parametrize(
+    ("text", "captions"),
+    [
+        (
+            "We shall meet again on Monday morning. And then the whole plan is decided by all who are there.",
+            ["We shall meet again on Monday morning.", "And then the whole plan is decided by all who are there."],
+        ),
+        (
+            "If the weather stays as it is today, the boats go out to the islands and are back before it is dark",
+            ["If the weather stays as it is today,", "the boats go out to the islands and are back before it is dark"],
+        ),
+        (
+            "Yes. The boats go out to the islands and are back before it is dark in the evening of that day",
+            ["Yes. The boats go out to the islands and are back before it is dark in the evening", "of that day"],
+        ),
+    ],
+)
+def test_what_is_too_long_is_cut_behind_a_sentence_or_a_clause_if_that_is_not_too_short(
+    text: str, captions: list[str]
+) -> None:
+    words = tuple(Word(word=w, start=n * 0.3, end=n * 0.3 + 0.2, confidence=1) for n, w in enumerate(text.split()))
+    said = Utterance(start=0, end=9, speaker=0, confidence=1, transcript=text, words=words)
+    segment = Segment(start=0, end=9, speaker=0, confidence=1, transcript=text, utterances=(said,))
+    assert [cue.text for cue in cues(Transcript(segments=(segment,)))] == captions
 
 
 def test_a_pause_ends_a_caption() -> None:
