@@ -219,7 +219,7 @@ def lines_of(step: LoadStep) -> Iterator[str]:
 
 def curve(steps: Sequence[LoadStep]) -> Iterator[str]:
     """Yield the plot of the share of a core that a bot costs, over the number of bots."""
-    most = max(step.per_bot for step in steps)
+    most = max(step.per_bot for step in steps) or 1.0  # a few bots for a second may use nothing that can be measured
     yield "Control plane, % of a core per bot:"
     for step in steps:
         bar = "█" * max(round(_WIDTH * step.per_bot / most), 1)
@@ -237,6 +237,9 @@ def limits(steps: Sequence[LoadStep], cores: int) -> Iterator[str]:
         )
         return
     busiest, used = last.busiest, last.cores[last.busiest]
+    if not used:
+        yield "No process used CPU that can be measured: measure longer, or with more bots."
+        return
     together = sum(last.cores.values())
     alone = round(last.bots * BUSY / used)
     whole = round(last.bots * BUSY * cores / together)

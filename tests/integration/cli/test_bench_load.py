@@ -68,6 +68,13 @@ def test_events_that_come_late_name_the_database_and_the_step() -> None:
     assert "with 100 bots, events wait 1.5 s" in said
 
 
+def test_where_no_cpu_was_counted_nothing_is_reckoned_from_it() -> None:
+    idle = step(1, api=0.0, host=0.0)
+    assert [line.split() for line in curve([idle])][1] == ["1", "█", "0.000"]
+    (said,) = limits([idle], 2)
+    assert said.startswith("No process used CPU that can be measured")
+
+
 def test_the_curve_is_of_the_share_of_each_bot() -> None:
     title, first, second = curve([step(10, api=0.1), step(20, api=0.1)])
     assert title == "Control plane, % of a core per bot:"
