@@ -112,9 +112,10 @@ class Chromium:
         """Kill a browser whose network service died.
 
         It would start another, but the pages' connections do not come back, and nothing tells the pages or the driver:
-        a bot would sit in silence for ever. A browser that is gone is noticed, and its bots get fresh pages.
+        a bot would sit in silence for ever. A browser that is gone is noticed, and its bots get fresh pages. One whose
+        driver ended is ending by itself, and is told of by `lose_driver`.
         """
-        if not self.gone.is_set():
+        if not (self.gone.is_set() or self._start.driver.gone.is_set()):
             logger.warning("network service of a browser died", action="network_service_died", pid=self.pid)
             seen = "The network service ended, and with it every connection of the page."
             self.tell(PageTrouble(cause="network_service_died", seen=seen, recovery=Recovery.FRESH_BROWSER))

@@ -88,6 +88,13 @@ FLAGS: tuple[Flag, ...] = (
     ),
 )
 
+# Switches that the driver gives every browser, and ours do without.
+NOT_OF_DRIVER: Mapping[str, str] = {
+    "--enable-automation": "no automation hint in the page, as above",
+    "--disable-ipc-flooding-protection": "a page moves 200 times in ten seconds, not 300 times each millisecond: every"
+    " move is told to the driver, which kept all browsers of a host from their answers for 26 s (measured)",
+}
+
 # Given as one switch, because Chromium takes only the last of several; the driver's own list is therefore repeated.
 DRIVER_DISABLES = (
     "AvoidUnnecessaryBeforeUnloadCheckSync",

@@ -13,7 +13,7 @@ from sederunt import log
 from sederunt.browser.browser_user import OtherUser, browser_user_of, folder_for, program_for
 from sederunt.browser.display import Display
 from sederunt.browser.driver import BrowserDriver
-from sederunt.browser.launch import HEADFUL, Mode, find_executable, launch_profile
+from sederunt.browser.launch import HEADFUL, NOT_OF_DRIVER, Mode, find_executable, launch_profile
 from sederunt.browser.processes import LAUNCH_VARIABLE
 from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
@@ -88,7 +88,7 @@ class BrowserStart:
                     args=list(profile.arguments),
                     env={**profile.environment, LAUNCH_VARIABLE: self.mark},
                     chromium_sandbox=profile.sandbox,
-                    ignore_default_args=["--enable-automation"],
+                    ignore_default_args=list(NOT_OF_DRIVER),
                     # Signals are ours to handle: a drain must still be able to close pages.
                     handle_sigint=False,
                     handle_sigterm=False,

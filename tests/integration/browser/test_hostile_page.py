@@ -409,6 +409,20 @@ async def test_a_page_that_opens_windows_without_end_is_dropped(open_page: OpenP
     await asyncio.wait_for(stay.page.gone.wait(), 60)
 
 
+async def test_a_page_that_changes_its_address_without_end_is_told_of_a_few_times(
+    open_page: OpenPage, site: Site
+) -> None:
+    """Each change goes through the driver, by which the bots of all browsers get their answers."""
+    stay = await open_page()
+    await stay.page.goto(site.page(""))
+    told: list[str] = []
+    stay.page._page.on("framenavigated", lambda frame: told.append(frame.url))
+    change = """() => { for (let n = 0; n < 3000; n += 1) { location.hash = n; history.pushState(0, "", "?" + n); } }"""
+    await stay.page.evaluate(change)
+    await stay.page.evaluate("() => new Promise((on) => setTimeout(on))")
+    assert 0 < len(told) <= 500  # Chromium lets pass 200 of each kind in ten seconds
+
+
 async def test_a_page_cannot_lead_the_bot_to_another_service_on_this_machine(sit_in: SitIn) -> None:
     sitting = await sit_in()
     neighbour = Neighbour()
