@@ -25,7 +25,7 @@ from sederunt.media.probe import probe
 from sederunt.media.seam import Fit
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.participant import Participant
-from sederunt.recordings.piece_keys import PICTURES, SOUND, pieces_prefix
+from sederunt.recordings.piece_keys import PICTURES, SOUND, files_prefix
 from sederunt.recordings.seams import EVERYTHING, fits_of, fitted, stay_of
 from sederunt.recordings.video_layout import layout_of
 from sederunt.storage.objects import Objects
@@ -101,7 +101,7 @@ async def _remove_merged(objects: Objects, bot_id: UUID, kind: str, found: Mappi
     keys = await _pieces(objects, bot_id, kind)
     merged = set(found.get("merged", keys))
     if merged.issuperset(keys):
-        await objects.delete_prefix(pieces_prefix(bot_id, kind))
+        await objects.delete_prefix(files_prefix(bot_id, kind))
         return
     logger.warning("pieces came too late", action="pieces_late", bot_id=str(bot_id), count=len(set(keys) - merged))
     for key in merged.intersection(keys):
@@ -109,7 +109,7 @@ async def _remove_merged(objects: Objects, bot_id: UUID, kind: str, found: Mappi
 
 
 async def _pieces(objects: Objects, bot_id: UUID, kind: str) -> list[str]:
-    return sorted(await objects.keys(pieces_prefix(bot_id, kind)))
+    return sorted(await objects.keys(files_prefix(bot_id, kind)))
 
 
 async def _merge_and_store(

@@ -11,6 +11,6 @@ SOUND, PICTURES, SPANS = ".mka", ".mkv", ".json"
 FOLDERS: Mapping[str, str] = {SOUND: "pieces", PICTURES: "video", SPANS: "spans"}
 
 
-def pieces_prefix(bot_id: UUID, kind: str) -> str:
+def files_prefix(bot_id: UUID, kind: str) -> str:
     """Return the prefix of the keys of all files of a kind."""
     return f"bots/{bot_id}/{FOLDERS[kind]}/"

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from uuid import UUID
 
 from sederunt.media.timeline import Span
-from sederunt.recordings.piece_keys import SPANS, pieces_prefix
+from sederunt.recordings.piece_keys import SPANS, files_prefix
 from sederunt.storage.objects import Objects
 
 
@@ -18,6 +18,6 @@ def written_spans(spans: Sequence[Span]) -> bytes:
 async def read_spans(objects: Objects, bot_id: UUID) -> list[Span]:
     """Return all spans of a bot, by start."""
     spans: list[Span] = []
-    for key in await objects.keys(pieces_prefix(bot_id, SPANS)):
+    for key in await objects.keys(files_prefix(bot_id, SPANS)):
         spans += [Span(**span) for span in json.loads(await objects.get(key))]
     return sorted(spans, key=lambda span: span.start)

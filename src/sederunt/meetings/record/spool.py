@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from sederunt import log
 from sederunt.media.pieces import read_piece
-from sederunt.recordings.piece_keys import FOLDERS, SOUND, pieces_prefix
+from sederunt.recordings.piece_keys import FOLDERS, SOUND, files_prefix
 from sederunt.storage.objects import Objects
 
 PAUSES_S = (0.5, 2.0, 5.0, 15.0, 30.0)  # between tries while a disk or storage takes nothing; the last one repeats
@@ -104,7 +104,7 @@ class PieceSpool:
 
     async def stored_until_s(self) -> float:
         """Return the end of the last sound in storage, in seconds of the recording. Raises what storage raises."""
-        keys = await self._objects.keys(pieces_prefix(self._bot_id, SOUND))
+        keys = await self._objects.keys(files_prefix(self._bot_id, SOUND))
         return _end_s(await self._objects.get(max(keys))) if keys else 0.0
 
     def _waiting(self) -> list[Path]:
@@ -119,7 +119,7 @@ class PieceSpool:
         async with self._turn:
             if not path.exists():
                 return True  # somebody else stored it
-            key = pieces_prefix(self._bot_id, path.suffix) + path.name
+            key = files_prefix(self._bot_id, path.suffix) + path.name
             try:
                 before = path.stat()
                 await self._objects.put_file(key, path)

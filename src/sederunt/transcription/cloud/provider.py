@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sederunt.errors import Cancelled, SetupError
 from sederunt.settings import Settings
+from sederunt.transcription import heap
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.vendor import Vendor
 from sederunt.transcription.provider import Result, Task, VendorAccount
@@ -74,14 +75,13 @@ class CloudProvider:
     ) -> list[Result]:
         """Transcribe several tracks as one file (or as few as may be), without their silence: one result each."""
         from sederunt.transcription.cloud.work import Work
-        from sederunt.transcription.whisper.memory import give_back
 
         if task.access is None:
             raise SetupError(f"There is no key for {self.row.title}.")
         with tempfile.TemporaryDirectory(prefix="sederunt-") as scratch:
             work = Work(self.vendor, settings, task, Path(scratch), self._manners)
             heard = _on_a_loop(work.results(tracks, join=join), task)
-        give_back()  # what answers of megabytes left free; the transcript of hours is yet to be written
+        heap.give_back()  # what answers of megabytes left free; the transcript of hours is yet to be written
         return heard
 
 

@@ -1,9 +1,6 @@
-"""What the network's libraries would keep: fewer kernels, and what is free goes back to the system."""
+"""What the network's libraries would keep: fewer kernels, and when to give back what is free."""
 
-import ctypes
 import os
-from collections.abc import Callable
-from functools import cache
 
 # The network's buffers leave holes of all sizes in the C library's heap. Giving them back costs about 15 ms, so it is
 # done once in so many parts: some two minutes of speech.
@@ -16,15 +13,3 @@ KERNELS = "32"
 def keep_few_kernels() -> None:
     """Have oneDNN forget kernels of old shapes; before a network is first used. What the operator says holds."""
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", KERNELS)
-
-
-def give_back() -> None:
-    """Have the C library return what nobody uses; does nothing with one that cannot (musl, macOS)."""
-    if trim := _trim():
-        trim(0)
-
-
-@cache
-def _trim() -> Callable[[int], int] | None:
-    trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    return trim

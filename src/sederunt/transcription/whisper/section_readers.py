@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
+from sederunt.transcription import heap
 from sederunt.transcription.provider import FinishedPart
 from sederunt.transcription.scheduler import Lane, Rank, Turns
 from sederunt.transcription.whisper import memory
@@ -92,7 +93,7 @@ class SectionReaders:
         for part in self._parts(section, turns.pause):
             self._kept += 1
             if self._kept % memory.PARTS == 0:
-                memory.give_back()
+                heap.give_back()
             last = part.end >= section.end_s
             if last:
                 turns.end()

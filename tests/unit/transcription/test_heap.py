@@ -5,7 +5,7 @@ import platform
 import psutil
 import pytest
 
-from sederunt.transcription.whisper import memory
+from sederunt.transcription import heap
 
 MIB = 1 << 20
 
@@ -16,11 +16,11 @@ def test_holes_between_what_is_used_go_back() -> None:
     used = blocks[::50]
     del blocks
     held = psutil.Process().memory_info().rss
-    memory.give_back()
+    heap.give_back()
     assert held - psutil.Process().memory_info().rss > 50 * MIB
     assert len(used) == 20
 
 
 def test_it_may_be_asked_at_any_time() -> None:
-    memory.give_back()
-    memory.give_back()
+    heap.give_back()
+    heap.give_back()
