@@ -4,7 +4,7 @@ import pytest
 
 from sederunt.browser.renderer_cpu import KEPT_LOOKS, RendererCpu
 from sederunt.browser.stopped_processes import ProcessState
-from sederunt.meetings.session.watcher import BUSY_S, FROZEN_S, LOOPING_FED_S, LOOPING_S, patience_s
+from sederunt.meetings.session.page_reader import BUSY_S, FROZEN_S, LOOPING_FED_S, LOOPING_S, patience_s
 
 
 class Watched:

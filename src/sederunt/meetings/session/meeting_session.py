@@ -25,6 +25,7 @@ from sederunt.meetings.session.media_link import MediaLink
 from sederunt.meetings.session.observer import MeetingObserver
 from sederunt.meetings.session.outages import Outages
 from sederunt.meetings.session.page_chores import PageChores
+from sederunt.meetings.session.page_reader import PageReader
 from sederunt.meetings.session.stop_rules import rules_for
 from sederunt.meetings.session.watcher import PageLooks, Watcher
 from sederunt.platforms.limits import EntryLimits
@@ -239,14 +240,20 @@ class MeetingSession:
 
     def _make_watcher(self, recorder: Recorder, *, started_ms: int, resumed_ms: int) -> Watcher:
         context, bot = self._context, self._context.journal.bot
-        looks = PageLooks(
+        reader = PageReader(
             self._platform,
             self.page,
             decoder=self.observer.decoder,
-            chores=self._chores,
             recorder=recorder,
             clock=context.clock,
             bot_id=str(bot.id),
+        )
+        looks = PageLooks(
+            self.page,
+            reader=reader,
+            parse_link=self._platform.parse_link,
+            chores=self._chores,
+            clock=context.clock,
             waiting_s=bot.config.stop_options.waiting_room_timeout * 60,
             is_first=self._number == 1,
         )

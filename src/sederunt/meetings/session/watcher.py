@@ -1,25 +1,22 @@
 """The long wait in the meeting, until something ends the stay: commands, rules, the roster, the page, the row."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from sederunt import log
 from sederunt.browser.page import MeetingPage
 from sederunt.clock import Clock, unix_ms
-from sederunt.errors import PageStuck
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.outcomes import Broken, CutOff, Departed, Moved, Outcome, ended_by
 from sederunt.meetings.record.capture_fallback import CaptureFallback
-from sederunt.meetings.record.recorder import Recorder
 from sederunt.meetings.session.commands import Commands
 from sederunt.meetings.session.observer import MeetingObserver
 from sederunt.meetings.session.outages import Outages
 from sederunt.meetings.session.page_chores import PageChores
+from sederunt.meetings.session.page_reader import PageReader
 from sederunt.meetings.session.stop_rules import Departure, StopRule, first_departure
 from sederunt.model.bot import PAGE_LEFT
 from sederunt.model.status import StopReason
-from sederunt.platforms.links import EMPTY_PAGE, names_no_meeting, place_of
-from sederunt.platforms.page_state import PageState, Reading
-from sederunt.platforms.platform import Decoder, Platform
+from sederunt.platforms.links import EMPTY_PAGE, MeetingLink, names_no_meeting, place_of
+from sederunt.platforms.page_state import PageState
 
 TICK_S = 1.0
 READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page come by themselves
@@ -32,18 +29,10 @@ FAULT_S = 10.0  # … and one that speaks of a fault
 RELOADED_S = 10.0
 # … where it stands at another address, or asks to be joined: no site joins again for a guest.
 LEFT_S = 4.0
-FROZEN_S = 15.0  # a page that answers no look for so long is dead: three of them
-BUSY_S = 25.0  # … and so long while its frames keep coming: a fresh page costs a gap, and a guest another knock
-# Where its renderer ran on for so many CPU-seconds meanwhile, it is in an endless loop and will answer no look at all.
-LOOP_CPU_S = 4.0
-LOOPING_S, LOOPING_FED_S = 5.0, 10.0  # one look, two
 # A notice that does not go away is answered at so many looks in a row, then at every twentieth: once a minute.
 NOTICE_TRIES, NOTICE_AGAIN = 5, 20
-FED_S = 5.0  # frames keep coming where the last is no older than this
 
 _PATIENCE_S = {PageState.RECONNECTING: RECONNECT_S, PageState.TROUBLE: FAULT_S}
-
-logger = log.get(component="meetings")
 
 
 class Watcher:
@@ -127,32 +116,27 @@ class PageLooks:
 
     def __init__(
         self,
-        platform: Platform,
         page: MeetingPage,
         *,
-        decoder: Decoder,
+        reader: PageReader,
+        parse_link: Callable[[str], MeetingLink],
         chores: PageChores,
-        recorder: Recorder,
         clock: Clock,
-        bot_id: str,
         waiting_s: float,
         is_first: bool,
     ) -> None:
-        self._platform, self._page, self._decoder, self._chores = platform, page, decoder, chores
-        self._recorder, self._clock, self._bot_id = recorder, clock, bot_id
+        self._page, self._reader, self._parse_link, self._chores, self._clock = page, reader, parse_link, chores, clock
         self._waiting_s = waiting_s  # how long the caller lets the bot wait to be let in
         self._is_first = is_first  # no page of this bot was replaced yet
         self._began_at = clock.monotonic()
         self._documents, self._place = page.documents, place_of(page.url)
         self._trouble_since: dict[PageState, float] = {}
         self._notices = 0  # looks in a row at which a notice lies over the call
-        self._answered_at = clock.monotonic()
-        self._unanswered_since: float | None = None  # the first of the looks that the page does not answer
 
     async def look(self) -> Outcome | None:
         """Look once; returns the outcome where the page ends the stay. Raises PageStuck, PageCrashed."""
         now, before = self._clock.monotonic(), (self._page.documents, place_of(self._page.url))
-        reading = await self._read(now)
+        reading = await self._reader.read()
         if reading is None:
             return None
         match reading.state:
@@ -200,7 +184,7 @@ class PageLooks:
         if (
             state is PageState.LOADING
             and place != self._place
-            and names_no_meeting(self._platform.parse_link, self._page.url)
+            and names_no_meeting(self._parse_link, self._page.url)
             # Nothing at all may be a fault: the call is entered anew, and ended if that page is emptied as well.
             and not (self._is_first and self._page.url == EMPTY_PAGE)
         ):
@@ -228,36 +212,3 @@ class PageLooks:
     def is_urgent(self) -> bool:
         """Return whether another document stands in the page than the one that was in the call."""
         return self._page.documents != self._documents
-
-    async def _read(self, now: float) -> Reading | None:
-        """Return where the page stands; None where it did not answer in time: it may be busy, and answer the next look.
-
-        Raises PageStuck once it has answered none for too long.
-        """
-        try:
-            reading = await self._platform.read(self._page, joined=True, noted=self._decoder.noted)
-        except PageStuck as error:
-            since = self._unanswered_since = now if self._unanswered_since is None else self._unanswered_since
-            # A page that hands over what it hears is alive: sound needs none of what looks need.
-            last_ms = self._recorder.last_frame_ms
-            is_fed = last_ms is not None and unix_ms(self._clock.now()) - last_ms <= FED_S * 1000
-            unanswered_s = self._clock.monotonic() - since
-            renderer_cpu_s = self._page.renderer_cpu_s(unanswered_s + 1, self._clock.monotonic() - self._answered_at)
-            if unanswered_s >= patience_s(is_fed=is_fed, renderer_cpu_s=renderer_cpu_s):
-                raise PageStuck(f"{error} Its renderer ran for {renderer_cpu_s:.1f} s meanwhile.") from error
-            logger.warning("look not answered", action="look_unanswered", bot_id=self._bot_id, why=str(error))
-            return None
-        self._unanswered_since, self._answered_at = None, self._clock.monotonic()
-        return reading
-
-
-def patience_s(*, is_fed: bool, renderer_cpu_s: float) -> float:
-    """Return for how many seconds a page may answer no look.
-
-    Args:
-        is_fed: whether its frames keep coming.
-        renderer_cpu_s: CPU-seconds of its renderer meanwhile.
-    """
-    if renderer_cpu_s >= LOOP_CPU_S:
-        return LOOPING_FED_S if is_fed else LOOPING_S
-    return BUSY_S if is_fed else FROZEN_S

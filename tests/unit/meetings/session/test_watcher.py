@@ -7,6 +7,7 @@ import pytest
 
 from harness.fake_clock import FakeClock
 from sederunt.meetings.outcomes import Broken, Departed
+from sederunt.meetings.session.page_reader import PageReader
 from sederunt.meetings.session.watcher import (
     FAULT_S,
     LEFT_S,
@@ -43,14 +44,21 @@ class Chores:
 def looks_at(
     page: Any, platform: Any, *, chores: Any = None, clock: FakeClock | None = None, is_first: bool = True
 ) -> PageLooks:
-    return PageLooks(
+    clock = clock or FakeClock()
+    reader = PageReader(
         platform,
         page,
         decoder=cast("Any", SimpleNamespace(noted=())),
-        chores=chores or cast("Any", Chores()),
         recorder=cast("Any", SimpleNamespace(last_frame_ms=None)),
-        clock=clock or FakeClock(),
+        clock=clock,
         bot_id="1",
+    )
+    return PageLooks(
+        page,
+        reader=reader,
+        parse_link=platform.parse_link,
+        chores=chores or cast("Any", Chores()),
+        clock=clock,
         waiting_s=WAITING_S,
         is_first=is_first,
     )
@@ -61,7 +69,8 @@ async def test_a_notice_that_takes_no_answer_holds_up_nothing_and_is_seldom_trie
         return Reading(state=PageState.DIALOG, row="x.notice")
 
     chores = Chores()
-    looks = looks_at(SimpleNamespace(documents=1, url="https://x/1"), SimpleNamespace(read=read), chores=chores)
+    platform = SimpleNamespace(read=read, parse_link=None)
+    looks = looks_at(SimpleNamespace(documents=1, url="https://x/1"), platform, chores=chores)
     for _ in range(NOTICE_TRIES):
         assert await looks.look() is None
     assert (chores.settled, chores.looked) == (NOTICE_TRIES, 0)
@@ -174,7 +183,9 @@ async def test_a_bot_that_is_put_back_into_the_lobby_waits_there_and_is_thrown_o
     async def read(*_: object, **__: object) -> Reading:
         return Reading(state=next(states, PageState.LOBBY), row="x.lobby_again")
 
-    looks = looks_at(SimpleNamespace(documents=1, url="https://x/1"), SimpleNamespace(read=read), clock=clock)
+    looks = looks_at(
+        SimpleNamespace(documents=1, url="https://x/1"), SimpleNamespace(read=read, parse_link=None), clock=clock
+    )
     for _ in range(4):
         assert await looks.look() is None
         clock.advance(WAITING_S - 1)
