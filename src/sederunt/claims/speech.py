@@ -7,6 +7,7 @@ reigns alone, until sound is heard that it does not explain, or others contradic
 from collections.abc import Callable, Mapping
 
 from sederunt.claims.claim import Claim, Extent, Fact, Source
+from sederunt.claims.media_owners import MediaOwners
 from sederunt.claims.presence import Reason
 from sederunt.claims.rules import (
     MOST_SUBJECTS,
@@ -15,14 +16,12 @@ from sederunt.claims.rules import (
     OUTSPOKEN_TIMES,
     SPEECH,
     UNEXPLAINED_MS,
-    Trust,
 )
+from sederunt.claims.silences import Silences
 from sederunt.claims.table import SourceTable
 from sederunt.model.events import is_sound
 
 _RANK = ORDER[Fact.SPEAKS]
-
-_NEVER_MS = -1  # before any claim, one of the very first moment among them
 
 
 class Speech:
@@ -31,25 +30,26 @@ class Speech:
     def __init__(self) -> None:
         self._tables: dict[Source, SourceTable] = {source: SourceTable() for source in SPEECH}
         self._sound = SourceTable()
-        self._owns_at: dict[str, tuple[int, str]] = {}  # media source → (when it was told, whose)
-        self._free_ms: dict[str, int] = {}  # media source → when its last owner lost it
+        self._owners = MediaOwners()
         self._news: set[Source] = set()  # who spoke in this moment
         self._spoken: dict[Source, int] = {}  # at how many moments since a stronger source spoke last
         self._dethroned: set[Source] = set()
         self._unexplained_ms: int | None = None
-        self._quiet_ms: int | None = None  # nothing is heard, since; None while something is, or never was
+        self._silences = Silences()
         self._large: set[str] = set()  # who ever was
-        self._doubtful_ms: dict[Source, int] = {}  # what is claimed since before that moment outlived a silence
         self.heard_ms: dict[str, int] = {}  # person → when their own sound was heard last
         self.named_ms: dict[str, int] = {}  # person → since when the protocol named them last
-        self._was_heard = False  # whether any sound was weighed
         self._protocol_is_due = False  # it told of people on an earlier page: it will tell who speaks
-        self.last_sound_ms: int | None = None
 
     @property
     def owners(self) -> Mapping[str, str]:
         """Return media source → key of whose it is."""
-        return {media: key for media, (_, key) in self._owns_at.items()}
+        return self._owners.key_of
+
+    @property
+    def last_sound_ms(self) -> int | None:
+        """Return when sound was heard last."""
+        return self._silences.last_sound_ms
 
     @property
     def reigning(self) -> Source | None:
@@ -71,11 +71,11 @@ class Speech:
         """Note a claim of speech, of who is shown large, of captured sound, or of whose a media source is."""
         match claim.fact:
             case Fact.OWNS:
-                self._own(claim)
+                self._owners.take(claim)
             case Fact.SOUND:
                 self._sound.take(claim)
                 if claim.holds:
-                    self.last_sound_ms = max(claim.at_ms, self.last_sound_ms or claim.at_ms)
+                    self._silences.note_sound(claim.at_ms)
             case _:
                 self._told(claim)
 
@@ -90,17 +90,6 @@ class Speech:
         self._dethroned.discard(claim.source)
         self._news.add(claim.source)
 
-    def _own(self, claim: Claim) -> None:
-        for subject in claim.subjects:
-            known = self._owns_at.get(subject.media)
-            if known is None and len(self._owns_at) >= MOST_SUBJECTS:
-                continue
-            if known is not None and (claim.at_ms, subject.key) < known:
-                continue
-            if known is not None and known[0] < claim.at_ms and known[1] not in ("", subject.key):
-                self._free_ms[subject.media] = claim.at_ms
-            self._owns_at[subject.media] = (claim.at_ms, subject.key)
-
     # --- what follows --------------------------------------------------------------------------------------------
 
     def speakers(self, now_ms: int, person_of: Callable[[str], str]) -> dict[str, Reason]:
@@ -110,17 +99,16 @@ class Speech:
         is_sounding = False
         for media, word in self._sound.standing(now_ms):
             is_sounding = True
-            _, owner = self._owns_at.get(media, (0, ""))
-            if owner:
+            if owner := self._owners.key_of.get(media):
                 person = person_of(owner)
-                since_ms = max(word.since_ms, self._free_ms.get(media, word.since_ms))
+                since_ms = max(word.since_ms, self._owners.free_ms.get(media, word.since_ms))
                 own[person] = Reason(rule="own sound", source=Source.CAPTURE, since_ms=since_ms)
                 self.heard_ms[person] = now_ms
             else:
                 nobodys_ms = word.since_ms if nobodys_ms is None else min(nobodys_ms, word.since_ms)
         for token, word in self._tables[Source.PROTOCOL].standing(now_ms):
             self.named_ms[person_of(token)] = word.since_ms
-        self._note_quiet(is_sounding, now_ms)
+        self._silences.weigh(is_sounding, now_ms)
         self._note_news()
         shown = {source: self._shown(source, nobodys_ms, now_ms, person_of) for source in self._spoke()}
         believed = self._weigh(shown, nobodys_ms, now_ms)
@@ -134,21 +122,8 @@ class Speech:
         """Return who of the shown has a source that is known and silent, where others' own sound is captured."""
         if not self.heard_ms or not shown:
             return frozenset()
-        owners = {person_of(owner) for media, (_, owner) in self._owns_at.items() if owner and is_sound(media)}
+        owners = {person_of(owner) for media, owner in self._owners.key_of.items() if owner and is_sound(media)}
         return frozenset(shown.keys() & owners)
-
-    def _note_quiet(self, is_sounding: bool, now_ms: int) -> None:
-        if is_sounding:
-            if not self._was_heard:  # what was claimed long before anything was heard is no speech
-                waits = ((row.source, row.quiet_ms) for row in SPEECH.values() if row.quiet_ms is not None)
-                self._doubtful_ms |= {source: now_ms - quiet_ms for source, quiet_ms in waits}
-            self._was_heard, self._quiet_ms = True, None
-            self.last_sound_ms = max(now_ms, self.last_sound_ms or now_ms)
-        elif self.last_sound_ms is not None:
-            self._quiet_ms = now_ms if self._quiet_ms is None else self._quiet_ms
-            for row in SPEECH.values():
-                if row.quiet_ms is not None and now_ms - self._quiet_ms >= row.quiet_ms:
-                    self._doubtful_ms[row.source] = self._quiet_ms
 
     def _note_news(self) -> None:
         """Count who spoke in the moment that is over; a stronger source sets the weaker ones back."""
@@ -170,7 +145,7 @@ class Speech:
             if nobodys_ms is None:
                 return {}
             least_ms = nobodys_ms
-        after_ms = self._doubted_until(row, table)
+        after_ms = self._silences.doubted_until(row, table)
         return {
             person_of(token): Reason(
                 rule="said to speak" if least_ms is None else "shown large while there is sound",
@@ -180,15 +155,6 @@ class Speech:
             for token, word in table.standing(now_ms)
             if word.since_ms > after_ms
         }
-
-    def _doubted_until(self, row: Trust, table: SourceTable) -> int:
-        """Until when what the source claims to go on since is not believed: it outlived a silence. Where the source may
-        mean it still, it counts again with sound, unless anything was claimed since."""
-        doubtful_ms = self._doubtful_ms.get(row.source, _NEVER_MS)
-        resumes = row.resumes and self._quiet_ms is None
-        if resumes and not any(word.since_ms > doubtful_ms for word in table.words.values()):
-            return _NEVER_MS
-        return doubtful_ms
 
     def _weigh(
         self, shown: Mapping[Source, Mapping[str, Reason]], nobodys_ms: int | None, now_ms: int

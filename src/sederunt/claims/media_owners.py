@@ -1,0 +1,26 @@
+"""Whose each media source of a meeting is, as the sources of claims tell it."""
+
+from sederunt.claims.claim import Claim
+from sederunt.claims.rules import MOST_SUBJECTS
+
+
+class MediaOwners:
+    """The owners told so far. The latest word counts; of two of one moment, the greater key."""
+
+    def __init__(self) -> None:
+        self._told_ms: dict[str, int] = {}  # media source → when its owner was told
+        self.key_of: dict[str, str] = {}  # media source → key of whose it is; empty: nobody's
+        self.free_ms: dict[str, int] = {}  # media source → when its last owner lost it
+
+    def take(self, claim: Claim) -> None:
+        """Note a claim of whose media sources are."""
+        for subject in claim.subjects:
+            media, known_ms = subject.media, self._told_ms.get(subject.media)
+            if known_ms is None:
+                if len(self.key_of) >= MOST_SUBJECTS:
+                    continue
+            elif (claim.at_ms, subject.key) < (known_ms, self.key_of[media]):
+                continue
+            elif known_ms < claim.at_ms and self.key_of[media] not in ("", subject.key):
+                self.free_ms[media] = claim.at_ms
+            self._told_ms[media], self.key_of[media] = claim.at_ms, subject.key

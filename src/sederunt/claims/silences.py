@@ -1,0 +1,45 @@
+"""When sound was heard and when not, and which claims of speech a silence makes doubtful."""
+
+from sederunt.claims.claim import Source
+from sederunt.claims.rules import SPEECH, Trust
+from sederunt.claims.table import SourceTable
+
+_NEVER_MS = -1  # before any claim, one of the very first moment among them
+
+
+class Silences:
+    """What was heard so far, of anybody."""
+
+    def __init__(self) -> None:
+        self.last_sound_ms: int | None = None
+        self._was_heard = False  # whether any sound was weighed
+        self._since_ms: int | None = None  # nothing is heard, since; None while something is, or never was
+        self._doubtful_ms: dict[Source, int] = {}  # what is claimed since before that moment outlived a silence
+
+    def note_sound(self, at_ms: int) -> None:
+        """Note that sound was heard at a moment."""
+        self.last_sound_ms = max(at_ms, self.last_sound_ms or at_ms)
+
+    def weigh(self, is_sounding: bool, now_ms: int) -> None:
+        """Note whether anything is heard now, and what claims that makes doubtful."""
+        if is_sounding:
+            if not self._was_heard:  # what was claimed long before anything was heard is no speech
+                waits = ((row.source, row.quiet_ms) for row in SPEECH.values() if row.quiet_ms is not None)
+                self._doubtful_ms |= {source: now_ms - quiet_ms for source, quiet_ms in waits}
+            self._was_heard, self._since_ms = True, None
+            self.note_sound(now_ms)
+        elif self.last_sound_ms is not None:
+            self._since_ms = now_ms if self._since_ms is None else self._since_ms
+            for row in SPEECH.values():
+                if row.quiet_ms is not None and now_ms - self._since_ms >= row.quiet_ms:
+                    self._doubtful_ms[row.source] = self._since_ms
+
+    def doubted_until(self, row: Trust, table: SourceTable) -> int:
+        """Return until when what the source claims to go on since is not believed: it outlived a silence. Where the
+        source may mean it still, it counts again with sound, unless anything was claimed since.
+        """
+        doubtful_ms = self._doubtful_ms.get(row.source, _NEVER_MS)
+        resumes = row.resumes and self._since_ms is None
+        if resumes and not any(word.since_ms > doubtful_ms for word in table.words.values()):
+            return _NEVER_MS
+        return doubtful_ms
