@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from harness.journeys import look, reach, send_bot, unhurried
-from harness.receiver import Receiver
+from harness.receiver import TOLD_RECORDED, Receiver
 from harness.service import Service
 from harness.signed_in import keep_account
 from sederunt.practice.client import MeetingHandle, PracticeClient
@@ -18,7 +18,6 @@ from sederunt.practice.script import Service as Site
 from sederunt.practice.script import Variant, demo
 
 PASSWORD = "Trombone-84 staple"
-HAPPY = ["joining", "recording", "leaving", "processing", "finished"]
 
 
 async def demanding(meetings: PracticeClient, site: Site = "gmeet", **variant: Any) -> MeetingHandle:
@@ -49,7 +48,7 @@ async def test_a_bot_signs_in_where_guests_are_not_let_in(
     await reach(receiver, bot, "recording")
     assert "secretary@example.org" not in names(service)
     await reach(receiver, bot, "finished")
-    assert receiver.statuses(bot["id"]) == HAPPY
+    assert receiver.statuses(bot["id"]) == [*TOLD_RECORDED]
     found = await look(api, bot)
     assert found["stop_reason"] == "meeting_ended"
     assert found["capture"]["packets"]
@@ -113,7 +112,7 @@ async def test_a_password_signs_in_and_the_state_it_gave_is_used_from_then_on(
         bot = await send_bot(api, meeting.url, receiver, service=site, authentication={"account_id": account})
         assert (await meeting.wait_for("admitted", timeout_s=90))["name"] == "registrar", how
         await reach(receiver, bot, "finished")
-        assert receiver.statuses(bot["id"]) == HAPPY, how
+        assert receiver.statuses(bot["id"]) == [*TOLD_RECORDED], how
         assert (await look(api, bot))["stop_reason"] == "meeting_ended"
     assert PASSWORD not in names(service)
     told = [line for line in service.log.read_text().splitlines() if "signed_in" in line and account in line]
@@ -143,7 +142,7 @@ async def test_a_void_state_is_made_good_by_the_password(
     bot = await send_bot(api, meeting.url, receiver, authentication={"account_id": account})
     assert (await meeting.wait_for("admitted", timeout_s=90))["name"] == "minutes"
     await reach(receiver, bot, "finished")
-    assert receiver.statuses(bot["id"]) == HAPPY
+    assert receiver.statuses(bot["id"]) == [*TOLD_RECORDED]
 
 
 # What the site says to the account, and how the bot ends: once, for a password is not tried again. Each on one site;

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -34,7 +35,7 @@ from sederunt.database.recordings import Recordings
 from sederunt.database.tables import deletions
 from sederunt.database.transcripts import Transcripts
 from sederunt.jobs.follow_ups import FOLLOW_UPS
-from sederunt.model.status import Trigger
+from sederunt.model.status import BotStatus, Trigger, advance
 from sederunt.settings import ApiSettings, BusSettings, Settings
 from sederunt.storage.objects import Objects, open_objects
 
@@ -45,14 +46,21 @@ GOOD_BOT = {
     "meeting_url": "https://meet.google.com/abc-defg-hij",
     "bot_name": "Minutes",
 }
-# What happens to a bot on its way → where it is then.
+# What happens to a bot whose meeting and transcript go as they should, from `booting` to `finished`.
+AS_IT_SHOULD: tuple[Trigger, ...] = (
+    Trigger.LAUNCHED,
+    Trigger.ADMITTED,
+    Trigger.ENDED,
+    Trigger.LEFT,
+    Trigger.ASSEMBLED,
+    Trigger.TRANSCRIBED,
+)
+# A bot's status → what happened to it until then.
 WAYS: dict[str, tuple[Trigger, ...]] = {
-    "booting": (),
-    "joining": (Trigger.LAUNCHED,),
-    "recording": (Trigger.LAUNCHED, Trigger.ADMITTED),
-    "leaving": (Trigger.LAUNCHED, Trigger.ADMITTED, Trigger.ENDED),
-    "processing": (Trigger.LAUNCHED, Trigger.ADMITTED, Trigger.ENDED, Trigger.LEFT),
-    "transcribing": (Trigger.LAUNCHED, Trigger.ADMITTED, Trigger.ENDED, Trigger.LEFT, Trigger.ASSEMBLED),
+    **{
+        str(status): AS_IT_SHOULD[:steps]
+        for steps, status in enumerate(accumulate(AS_IT_SHOULD, advance, initial=BotStatus.BOOTING))
+    },
     "finished": (Trigger.LAUNCHED, Trigger.ADMITTED, Trigger.ENDED, Trigger.LEFT, Trigger.CLOSED),
     "not_admitted": (Trigger.LAUNCHED, Trigger.REFUSED),
     "bot_detected": (Trigger.LAUNCHED, Trigger.CHALLENGED),
@@ -60,8 +68,6 @@ WAYS: dict[str, tuple[Trigger, ...]] = {
     "invalid_credentials": (Trigger.LAUNCHED, Trigger.SIGN_IN_REJECTED),
     "failed": (Trigger.CRASHED,),
 }
-# What happens to a bot with a transcript, from `transcribing` on, until it is finished.
-FINISHING: tuple[Trigger, ...] = (Trigger.TRANSCRIBED,)
 
 
 def tone_wav(seconds: float = 1.0) -> bytes:
@@ -136,9 +142,10 @@ class ApiRoom:
 
     async def finish(self, bot_id: UUID, **told: Any) -> None:
         """Bring a bot that is being transcribed to its end; `told` goes with the last transition."""
-        for trigger in FINISHING[:-1]:
+        *before, last = AS_IT_SHOULD[len(WAYS["transcribing"]) :]
+        for trigger in before:
             await self.bots.record_transition(bot_id, trigger)
-        await self.bots.record_transition(bot_id, FINISHING[-1], **told)
+        await self.bots.record_transition(bot_id, last, **told)
 
     async def look(self, made: dict[str, Any], **query: str) -> dict[str, Any]:
         """GET /bot/{id}."""

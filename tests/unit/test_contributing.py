@@ -9,7 +9,7 @@ from sederunt.api.monitoring.metrics import Metrics
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-PATHS = sorted(set(re.findall(r"`((?:src|tests|docs)/[\w./-]+|pyproject\.toml)`", TEXT)))
+PATHS = sorted(set(re.findall(r"`((?:src|tests|docs)/[\w./-]+|README\.md|pyproject\.toml)`", TEXT)))
 LINKS = sorted(set(re.findall(r"\]\(([\w./-]+)#?([\w-]*)\)", TEXT)))
 NAMES = [
     (path, name)

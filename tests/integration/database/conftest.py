@@ -11,15 +11,10 @@ from sederunt.database.bots import Bots
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.ids import new_id
 from sederunt.database.recordings import Recordings
+from sederunt.jobs.follow_ups import FOLLOW_UPS
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.recording import Recording, RecordingConfig
 from sederunt.model.status import BotStatus, RecordingStatus
-
-FOLLOW_UPS = {
-    BotStatus.BOOTING: "job.attend",
-    BotStatus.PROCESSING: "job.assemble",
-    BotStatus.TRANSCRIBING: "job.transcribe",
-}
 
 MakeBot = Callable[..., Bot]
 MakeRecording = Callable[..., Recording]
