@@ -6,7 +6,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -17,7 +17,6 @@ from harness.service import Practice, Service
 from sederunt.practice.script import Service as Site
 
 SEEDS = [int(seed) for seed in os.environ.get("WORD_SEEDS", "1").split(",")]
-SITES: tuple[Site, ...] = ("gmeet", "teams", "zoom")
 
 
 def in_other_words(service: Site, seed: int) -> list[Cell]:
@@ -59,8 +58,8 @@ def late(service: Site) -> list[Cell]:
     ]  # fmt: skip
 
 
-CELLS = [cell for site in SITES for seed in SEEDS for cell in in_other_words(site, seed)]
-CELLS += [cell for site in SITES for cell in late(site)]
+CELLS = [cell for site in get_args(Site) for seed in SEEDS for cell in in_other_words(site, seed)]
+CELLS += [cell for site in get_args(Site) for cell in late(site)]
 
 
 @pytest.fixture(scope="module")

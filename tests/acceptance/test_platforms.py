@@ -36,7 +36,7 @@ OWN_TROUBLE = {"There is a problem connecting to this video call": "Sorry, we en
 
 
 def doors(service: Site) -> list[Cell]:
-    """What any of the three sites may do, and how each must be told."""
+    """What any of the sites may do, and how each must be told."""
 
     def cell(name: str, entry: str = "open", **more: Any) -> Cell:
         variant = {"entry": entry, "after_s": 1.0, **more.pop("variant", {})}
@@ -255,7 +255,11 @@ DISAGREEING = [
     )
 ]
 
-ROWS: list[Cell] = [*doors("gmeet"), *MEET, *doors("teams"), *TEAMS, *doors("zoom"), *ZOOM, *DISAGREEING]
+OWN: Mapping[Site, list[Cell]] = {"gmeet": MEET, "teams": TEAMS, "zoom": ZOOM}
+ROWS: list[Cell] = [
+    *(cell for site in get_args(Site) for cell in (*doors(site), *OWN.get(site, ()))),
+    *DISAGREEING,
+]
 PLATFORM_ROWS = [cell for cell in ROWS if EVERY or ONCE.get(cell.name, cell.service) == cell.service]
 
 
