@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 from datetime import date
+from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from sederunt.transcription import models, plugins
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.calls import VendorCall, joined
 from sederunt.transcription.cloud.provider import CloudProvider
+from sederunt.transcription.cloud.reading import Unreadable
 from sederunt.transcription.cloud.vendor import asked
 from sederunt.transcription.languages import DETECT, primary_tag
 from sederunt.transcription.provider import Provider
@@ -132,6 +135,16 @@ def test_nothing_is_asked_of_a_model_that_it_cannot_do(cloud: CloudProvider) -> 
         assert bool(ask.vocabulary) == (Can.VOCABULARY in model.can)
         assert ask.mask_profanity == (Can.MASK_PROFANITY in model.can)
         assert ask.diarize == (Can.DIARIZE in model.can)
+
+
+@pytest.mark.parametrize("answer", [{}, {"words": []}, {"items": [{"word": "Ask", "from": 0, "to": 1}]}])
+def test_the_example_to_copy_takes_no_answer_that_it_cannot_read_for_silence(
+    plugged: None, answer: dict[str, Any]
+) -> None:
+    parse = import_module("sederunt_roundtable.transcriber").parse
+    assert parse({"items": []}).utterances == ()
+    with pytest.raises(Unreadable):
+        parse(answer)
 
 
 def test_a_codec_of_a_stream_takes_any_message(cloud: CloudProvider) -> None:

@@ -13,8 +13,10 @@ from sederunt.transcription.cloud.reading import (
     language,
     number,
     ordered,
+    place,
     record,
     records,
+    sure,
     text,
     utterances_of,
 )
@@ -64,12 +66,15 @@ async def batch(job: VendorJob) -> Result:
 
 
 def parse(answer: Any) -> Result:
-    """Read a transcript: {"language": "en", "items": [{"text", "from", "to", "who"}]}. Pure."""
+    """Read a transcript: {"language": "en", "items": [{"text", "from", "to", "who"}]}. Pure.
+
+    An answer in another form is a fault and no silence: `place` and `sure` raise it.
+    """
     body, voices = record(answer), Voices()
-    found = [_token(item, voices) for item in records(body.get("items"))]
-    return Result(
-        utterances=ordered(utterances_of(found)), detected_lang=language(body.get("language")), diarized=len(voices) > 0
-    )
+    place(body, "items")
+    items = records(body.get("items"))
+    utterances = sure(ordered(utterances_of([_token(item, voices) for item in items])), items, "text")
+    return Result(utterances=utterances, detected_lang=language(body.get("language")), diarized=len(voices) > 0)
 
 
 def _token(item: Any, voices: Voices) -> Token:

@@ -15,6 +15,7 @@ from sederunt.transcription.cloud.reading import Unreadable
 from sederunt.transcription.deepgram.parse import parse as deepgram
 from sederunt.transcription.elevenlabs.parse import parse as elevenlabs
 from sederunt.transcription.gladia.parse import parse as gladia
+from sederunt.transcription.models import providers
 from sederunt.transcription.provider import Result
 from sederunt.transcription.revai.parse import parse as revai
 from sederunt.transcription.salad.parse import parse as salad
@@ -197,6 +198,11 @@ GOLDEN: dict[str, Golden] = {
     ),
 }
 VENDORS = sorted(GOLDEN)
+
+
+def test_every_vendor_that_ships_has_its_answer_here() -> None:
+    shipped = {row.name for row in providers().values() if row.needs_key}
+    assert shipped == set(GOLDEN)
 
 
 def heard(result: Result) -> str:
