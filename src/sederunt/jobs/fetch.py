@@ -13,8 +13,8 @@ from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.holdings import measure
 from sederunt.jobs.job import GiveUp, Job
 from sederunt.jobs.scratch import scratch_of
-from sederunt.media.probe import refuse_overlong
-from sederunt.media.sandboxed_reader import probe_sandboxed
+from sederunt.media.facts import refuse_overlong
+from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus, Trigger
 from sederunt.recordings.download import download

@@ -12,7 +12,8 @@ from sederunt import log
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.job import Job
 from sederunt.jobs.scratch import scratch_of
-from sederunt.media.sandboxed_reader import probe_sandboxed, read_pcm_sandboxed
+from sederunt.media.sandboxed_probe import probe_sandboxed
+from sederunt.media.sandboxed_reader import read_pcm_sandboxed
 from sederunt.storage.names import peaks_object
 
 logger = log.get(component="jobs")

@@ -7,11 +7,12 @@ demuxer is chosen here, from a table, and a name or an extension never counts.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-
-import av
-from av.container import InputContainer
+from typing import TYPE_CHECKING
 
 from sederunt.errors import BrokenMedia, UnsupportedMedia
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
 
 HEAD_BYTES = 256 * 1024  # an ID3 tag with a picture may be longer; then its stated size is believed
 FORMATS = "MP3, WAV, MP4, WEBM, M4A, FLAC or OGG"
@@ -62,10 +63,12 @@ def media_type_of(head: bytes) -> tuple[str, str]:
         return "application/octet-stream", ""
 
 
-def open_media(path: Path, kind: ContainerKind | None = None) -> InputContainer:
+def open_media(path: Path, kind: ContainerKind | None = None) -> "InputContainer":
     """Return the file, opened as what it is. UnsupportedMedia or BrokenMedia with a sentence where that is not
     possible.
     """
+    import av  # the api only asks what a file is
+
     kind = kind or kind_of(path)
     try:
         container = av.open(

@@ -2,7 +2,6 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -12,6 +11,7 @@ from av.container import InputContainer
 from sederunt.errors import BrokenMedia, UnsupportedMedia
 from sederunt.media import matroska
 from sederunt.media.containers import ContainerKind, kind_of, open_media
+from sederunt.media.facts import MediaFacts
 
 PACKETS_TRIED = 100  # of the sound; one of them must decode
 LEAST_HERTZ = 1_000
@@ -20,16 +20,6 @@ OPEN_SIZES = (0, 0x7FFF_F000)  # sizes from here up, and none, are what live rec
 SLACK_BYTES = 4_096  # headers that are wrong by so little are common, and harmless
 MOST_INDEX_BYTES = 64 * 1024 * 1024
 MOST_PARTS = 10_000  # top-level boxes or elements looked at; a day's recording in fragments of 10 s has 8,640
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MediaFacts:
-    container: str  # mp3, wav, mp4, m4a, mov, webm, matroska, flac, ogg
-    duration_s: float
-    has_audio: bool
-    has_video: bool
-    codec: str  # of the sound
-    channels: int  # of it
 
 
 def probe(path: Path) -> MediaFacts:
@@ -60,13 +50,6 @@ def probe(path: Path) -> MediaFacts:
             codec=container.streams.audio[0].codec_context.codec.canonical_name,
             channels=container.streams.audio[0].codec_context.channels,
         )
-
-
-def refuse_overlong(facts: MediaFacts, most_hours: float) -> None:
-    """Raise UnsupportedMedia for a recording that is longer than is taken."""
-    if facts.duration_s > most_hours * 3600:
-        hours = facts.duration_s / 3600
-        raise UnsupportedMedia(f"The recording is {hours:.2f} hours long; at most {most_hours:g} are taken.")
 
 
 def _check_rate(hertz: int) -> None:

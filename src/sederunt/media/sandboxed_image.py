@@ -6,7 +6,7 @@ import threading
 from asyncio.subprocess import PIPE
 
 from sederunt.media.reader_processes import end_where_stopped
-from sederunt.media.sandboxed_reader import READER_ENVIRONMENT, raise_fault
+from sederunt.media.sandbox import READER_ENVIRONMENT, raise_fault
 from sederunt.model.budgets import count_of
 
 CPU_S = count_of("picture_cpu_s")  # the largest picture that is taken needs 1.4 s (measured)

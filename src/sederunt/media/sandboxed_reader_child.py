@@ -1,4 +1,4 @@
-"""The process behind `sandboxed_reader`: gives up its rights, then reads one file."""
+"""The process behind `sandbox`: gives up its rights, then reads one file."""
 
 import contextlib
 import ctypes

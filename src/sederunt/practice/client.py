@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 
 from sederunt.errors import RequestError
-from sederunt.practice import script
+
+if TYPE_CHECKING:
+    from sederunt.practice.script import Script
 
 
 class PracticeClient:
@@ -17,11 +19,14 @@ class PracticeClient:
         self._http = httpx2.AsyncClient(base_url=control_url, timeout=60, trust_env=False)
 
     async def open_meeting(
-        self, what: script.Script | Mapping[str, Any] | None = None, *, code: str | None = None
+        self, what: "Script | Mapping[str, Any] | None" = None, *, code: str | None = None
     ) -> "MeetingHandle":
         """Open a meeting; without a script the demonstration."""
-        data = script.to_data(what) if isinstance(what, script.Script) else what
-        made = await self.ask("POST", "/meetings", {"script": data, "code": code})
+        if what is not None and not isinstance(what, Mapping):
+            from sederunt.practice import script  # its clips load what encodes sound
+
+            what = script.to_data(what)
+        made = await self.ask("POST", "/meetings", {"script": what, "code": code})
         return MeetingHandle(self, made["code"], made["url"])
 
     async def host_rules(self) -> str:

@@ -19,7 +19,6 @@ from sederunt.transcription.live import (
     Trouble,
 )
 from sederunt.transcription.models import ModelRow
-from sederunt.transcription.pipeline import Pipeline
 from sederunt.transcription.plugins import realtime_provider
 from sederunt.transcription.sessions import Order
 
@@ -42,6 +41,8 @@ def open_live(
     thread.
     Raises SetupError where the model's provider does not transcribe live here.
     """
+    from sederunt.transcription.pipeline import Pipeline  # whoever only asks for a fault needs none of its libraries
+
     if model_row.provider is None:
         raise ValueError("the model transcribes nothing")
     provider = realtime_provider(model_row.provider)

@@ -8,11 +8,13 @@ what their minutes cost.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from sederunt.model.search_terms import terms
 from sederunt.model.transcript import Segment, Transcript
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # A row goes on for so many seconds, then ends with the first pause of so many seconds.
 _ROW_ENDS: Sequence[tuple[float, float]] = ((8.0, 0.4), (25.0, 0.1))
@@ -79,6 +81,8 @@ def keys_of(text: str) -> list[str]:
 
 def edits(one: Sequence[str], other: Sequence[str]) -> int:
     """Return the least number of words to insert, leave out or replace. Raises TooLong."""
+    import numpy as np  # the api loads it with its first question of this kind
+
     numbers: dict[str, int] = {}
     a, b = (np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64) for keys in (one, other))
     if len(a) > len(b):
@@ -96,6 +100,8 @@ def edits(one: Sequence[str], other: Sequence[str]) -> int:
 def _edits_within(a: "np.ndarray[tuple[int], np.dtype[np.int64]]", b: "np.ndarray[tuple[int], np.dtype[np.int64]]",
                   band: int) -> int:  # fmt: skip
     """Return the edits, counted over places at most `band` apart: exact where the answer is at most `band`."""
+    import numpy as np
+
     width = min(band, len(b))
     before_low, before = 0, np.arange(width + 1)
     for row in range(1, len(a) + 1):

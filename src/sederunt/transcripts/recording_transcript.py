@@ -12,9 +12,10 @@ from pathlib import Path
 
 from sederunt import log
 from sederunt.media.channels import CallChannel
-from sederunt.media.probe import refuse_overlong
+from sederunt.media.facts import refuse_overlong
 from sederunt.media.readers import Readers
-from sederunt.media.sandboxed_reader import probe_sandboxed, separate_channels_sandboxed
+from sederunt.media.sandboxed_probe import probe_sandboxed
+from sederunt.media.sandboxed_reader import separate_channels_sandboxed
 from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings

@@ -15,7 +15,7 @@ ROLES = {
     ),
     "host": (("sederunt.cli.roles", "sederunt.jobs.roles"), ("uvicorn", "starlette", "jinja2")),
     "worker": (("sederunt.cli.roles", "sederunt.jobs.roles"), ("uvicorn", "starlette", "jinja2", "playwright")),
-    "api": (("sederunt.cli.roles", "sederunt.cli.served_api"), ("playwright",)),
+    "api": (("sederunt.cli.roles", "sederunt.cli.served_api"), ("playwright", "numpy", "av")),
 }
 
 

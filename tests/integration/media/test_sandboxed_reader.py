@@ -17,11 +17,12 @@ import pytest
 
 from integration.media.conftest import Make
 from sederunt.errors import BrokenMedia, MediaError, UnsupportedMedia
-from sederunt.media import reader_processes, sandboxed_reader
+from sederunt.media import reader_processes, sandbox, sandboxed_probe, sandboxed_reader
 from sederunt.media.pcm import RATE, Block, read_pcm
 from sederunt.media.probe import probe
 from sederunt.media.reader_processes import ReaderServer, end_where_stopped
-from sederunt.media.sandboxed_reader import probe_sandboxed, read_pcm_sandboxed, separate_channels_sandboxed
+from sederunt.media.sandboxed_probe import probe_sandboxed
+from sederunt.media.sandboxed_reader import read_pcm_sandboxed, separate_channels_sandboxed
 
 TONE = ("-f", "lavfi", "-i", "sine=440:duration=4:sample_rate=44100")
 YEARS_S = 20 * 365 * 86_400
@@ -104,7 +105,7 @@ def test_millions_of_tiny_parts_are_refused_and_cost_little(tmp_path: Path, make
     for path in (crumbs, boxes):
         with pytest.raises(BrokenMedia, match="more than 10,000 parts"):
             probe_sandboxed(path)
-    assert 0 < _server().cpu_times().children_user - before_s < 2 * sandboxed_reader.PROBE_CPU_S / 4
+    assert 0 < _server().cpu_times().children_user - before_s < 2 * sandboxed_probe.PROBE_CPU_S / 4
 
 
 def _server() -> psutil.Process:
@@ -117,8 +118,8 @@ def test_a_file_that_takes_too_much_work_costs_its_reader_alone(
     make_file: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = ReaderServer("integration.media.endless", {"PYTHONPATH": str(Path(__file__).parents[2])})
-    monkeypatch.setattr(sandboxed_reader, "READERS", endless)
-    monkeypatch.setattr(sandboxed_reader, "PROBE_CPU_S", 1)
+    monkeypatch.setattr(sandbox, "READERS", endless)
+    monkeypatch.setattr(sandboxed_probe, "PROBE_CPU_S", 1)
     with pytest.raises(MediaError, match="more than 1 seconds of work"):
         probe_sandboxed(make_file("a.wav", *TONE))
 

@@ -11,7 +11,7 @@ from obstore.store import MemoryStore
 from sederunt.accounting import Ledger
 from sederunt.errors import ProviderError
 from sederunt.media.channels import CallChannel
-from sederunt.media.probe import MediaFacts
+from sederunt.media.facts import MediaFacts
 from sederunt.media.readers import Readers
 from sederunt.model.recording import Recording, RecordingConfig
 from sederunt.model.status import RecordingStatus

@@ -17,9 +17,9 @@ from sederunt.api.transport.bodies import refuse_declared, too_large
 from sederunt.api.transport.middleware import request_info_of
 from sederunt.errors import InvalidConfig, UnsupportedMedia
 from sederunt.media.containers import HEAD_BYTES, kind_of_head
-from sederunt.media.probe import refuse_overlong
+from sederunt.media.facts import refuse_overlong
 from sederunt.media.readers import Readers
-from sederunt.media.sandboxed_reader import probe_sandboxed
+from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.storage.objects import Objects
 
 FORM_SLACK_BYTES = 1_000_000  # of boundaries, headers and the other fields, beside the file

@@ -17,9 +17,11 @@ import av
 import numpy as np
 
 from sederunt.errors import Cancelled
+from sederunt.media.facts import MediaFacts
 from sederunt.media.pcm import RATE, Block, Samples, read_pcm
-from sederunt.media.probe import MediaFacts, probe
-from sederunt.media.sandboxed_reader import probe_sandboxed, read_pcm_sandboxed
+from sederunt.media.probe import probe
+from sederunt.media.sandboxed_probe import probe_sandboxed
+from sederunt.media.sandboxed_reader import read_pcm_sandboxed
 from sederunt.transcription.cloud.plan import BETWEEN_S, STEP_S, Levels, PlannedFile
 
 BITS_PER_S = 40_000

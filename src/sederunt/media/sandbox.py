@@ -1,0 +1,49 @@
+"""The sandboxed processes that read callers' media: no network, little memory, a few seconds of CPU.
+
+A media library is the largest parser here and the file is whatever somebody sent: what breaks or stalls the parser must
+cost one process that knows no secret, and never the API or the worker. The API does not even load the library.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sederunt import errors
+from sederunt.errors import BrokenMedia, MediaError
+from sederunt.media.reader_processes import ReaderServer
+
+STALLED_S = 600.0  # for a machine that is busy; CPU is what is limited
+
+# Their environment holds nothing of ours: a reader knows no setting and no secret.
+READER_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
+READERS = ReaderServer("sederunt.media.sandboxed_reader_child", READER_ENVIRONMENT)
+# Exit statuses of a process that the kernel ended: out of CPU, killed for good, out of memory while it started.
+_TOO_DEAR = "The file takes more than {cpu_s} seconds of work to read: it is damaged, or made to do harm."
+_FELL = "Reading the file ended its reader ({status}): it is damaged, or made to do harm."
+
+
+def answer(act: str, path: Path, cpu_s: int, gives_way: int, *more: str) -> Any:
+    """Return what a reader tells as JSON when it has ended. Blocks. Raises UnsupportedMedia and BrokenMedia."""
+    with READERS.reader(act, str(path.absolute()), str(cpu_s), str(gives_way), *more) as reader:
+        try:
+            status = reader.wait(STALLED_S, cpu_s=cpu_s)
+        except TimeoutError:
+            raise BrokenMedia(_TOO_DEAR.format(cpu_s=cpu_s)) from None
+        raise_fault(status, reader.errors.read(), cpu_s)
+        return json.loads(reader.output.read())
+
+
+def raise_fault(status: int, told: bytes, cpu_s: int) -> None:
+    """Raise what the child raised, or what its end means; return where it ended well."""
+    if status == 0:
+        return
+    lines = told.decode("utf-8", "replace").strip().splitlines()
+    try:
+        fault = json.loads(lines[-1])
+        kind = getattr(errors, fault["error"])
+        sentence = str(fault["message"])
+    except (IndexError, ValueError, KeyError, TypeError, AttributeError):
+        raise BrokenMedia(
+            _TOO_DEAR.format(cpu_s=cpu_s) if status in (-9, -24) else _FELL.format(status=status)
+        ) from None
+    raise kind(sentence) if issubclass(kind, MediaError) else BrokenMedia(sentence)
