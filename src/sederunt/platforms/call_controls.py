@@ -42,4 +42,4 @@ class CallControls:
     camera: Camera | None = None
     chat: ChatPanel | None = None
     panels: tuple[Panel, ...] = ()  # what has to stand open for the page to tell of it
-    leaving: tuple[Target, ...]  # in this order: the button, then what it asks
+    leaving: tuple[Target, ...]  # in this order: the button, in the call and while waiting, then what it asks

@@ -1,4 +1,4 @@
-"""What the three site shapes have in common for the server: a row of facts and the signals of their own channels."""
+"""What the site shapes have in common for the server: a row of facts and the signals of their own channels."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -43,7 +43,10 @@ class SiteShape(Protocol):
         """Answer any HTTP request to one of our hosts; None for 404."""
 
     def greeting(self, meeting: "Meeting", cookies: dict[str, str]) -> dict[str, object]:
-        """Return what a page is told on arrival besides the variant; `show` names its first screen."""
+        """Return what a page is told on arrival besides the variant; `show` names its first screen.
+
+        Where the meeting's entry is "sign_in", that is the screen of guests: the meeting lets in whoever asks.
+        """
 
     def page_sent(self, meeting: "Meeting", visitor: Visitor, label: str, data: bytes | str) -> None:
         """Take in what the page wrote to a data channel."""
