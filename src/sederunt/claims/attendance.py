@@ -70,6 +70,7 @@ class Attendance:
         self._looked_ms = at_ms
         register, speaking = self._register, self._speaking
         known, own_before = frozenset(register.people), register.own_keys
+        shown = {key for key, one in register.people.items() if one.here and one.announced} - own_before
         seen = picture(
             self._tables,
             heard={register.canonical_of(key): moment for key, moment in speaking.heard_ms.items()},
@@ -91,11 +92,16 @@ class Attendance:
         register.find_again()
         changes += self._back_already(changes, at_ms)
         own = register.own_keys
-        for key in known & (own - own_before):  # it was taken for a participant, and may be written
+        changes = [change for change in changes if change.participant.key not in own]
+        for key in sorted(known & (own - own_before)):  # it was taken for a participant, and may be written
             self._unwritten.note_deleted(key)
-        for key in known & (own_before - own):
+            if key in shown:
+                changes.append(PersonLeft(participant=speaking.participant(key), at_ms=at_ms))
+        for key in sorted(known & (own_before - own)):
             self._unwritten.note(key)
-        return [change for change in changes if change.participant.key not in own] + speaking.bind(strangers)
+            if register.people[key].here and register.people[key].name:
+                changes.append(PersonTracked(participant=speaking.participant(key), at_ms=at_ms))
+        return changes + speaking.bind(strangers)
 
     def _back_already(self, changes: Iterable[RosterChange], at_ms: int) -> list[RosterChange]:
         """Join whom a roster that lags showed twice: who left just now, and the entry under which they are back."""

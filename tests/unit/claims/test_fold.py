@@ -302,8 +302,9 @@ def test_a_signed_in_bot_knows_itself_by_the_row_that_says_you() -> None:
 def test_what_was_written_of_a_bot_that_did_not_know_itself_yet_is_taken_back() -> None:
     fold = folded(am("Scribe", Source.ENTRY), here("1=Ada", "9=Recorder Account"), until=3)
     assert [one.name for one in fold.take_changed()[0]] == ["Ada", "Recorder Account"]
-    play(fold, [listed("*Recorder Account", "Ada", at=61)], until=70)
+    told = play(fold, [listed("*Recorder Account", "Ada", at=61)], until=70)
     assert fold.take_changed() == ((), {"9": 0})
+    assert [(type(change), change.participant.name) for change in told] == [(PersonLeft, "Recorder Account")]
 
 
 def test_a_bot_knows_itself_by_its_own_line_in_the_chat_or_by_the_name_shown_before_the_knock() -> None:
