@@ -70,7 +70,7 @@ class Attendance:
         self._looked_ms = at_ms
         register, speaking = self._register, self._speaking
         known, own_before = frozenset(register.people), register.own_keys
-        shown = {key for key, one in register.people.items() if one.here and one.announced} - own_before
+        shown = frozenset(key for key, one in register.people.items() if one.here and one.announced)
         seen = picture(
             self._tables,
             heard={register.canonical_of(key): moment for key, moment in speaking.heard_ms.items()},
@@ -99,7 +99,7 @@ class Attendance:
                 changes.append(PersonLeft(participant=speaking.participant(key), at_ms=at_ms))
         for key in sorted(known & (own_before - own)):
             self._unwritten.note(key)
-            if register.people[key].here and register.people[key].name:
+            if key in shown and register.people[key].here:
                 changes.append(PersonTracked(participant=speaking.participant(key), at_ms=at_ms))
         return changes + speaking.bind(strangers)
 
