@@ -6,6 +6,7 @@ import re
 from base64 import b64decode, b64encode
 from contextlib import nullcontext
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 
 import httpx2
@@ -13,13 +14,15 @@ import pytest
 from sqlalchemy import select, update
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from harness.api_room import ApiRoom
+from harness.api_room import ApiRoom, api_room
 from harness.console_room import BASE, Furnished, Visitor, link_for, people_of, session_of, visitor
 from sederunt.accounts.sign_in import MemberRole
 from sederunt.api.access.sessions import COOKIE
 from sederunt.api.routes import ROUTES
+from sederunt.clock import SYSTEM_CLOCK
 from sederunt.console.app import PAGES
 from sederunt.database.tables import sessions
+from sederunt.settings import BusSettings
 
 
 async def test_without_a_session_every_page_leads_to_the_sign_in(room: ApiRoom, furnished: Furnished) -> None:
@@ -95,6 +98,30 @@ async def test_no_other_site_signs_anybody_in_here(room: ApiRoom) -> None:
         for headers in ({"Origin": BASE}, {"Sec-Fetch-Site": "same-origin", "Origin": "http://inside.example"}):
             token = (await link_for(room)).partition("token=")[2]
             assert (await led.post("/welcome", data={"token": token}, headers=headers)).status_code == 303
+
+
+async def test_without_an_address_of_ours_a_page_without_an_origin_signs_nobody_in(
+    tmp_path: Path, bus_settings: BusSettings
+) -> None:
+    async with (
+        api_room(tmp_path / "data", bus_settings, SYSTEM_CLOCK, api={"public_url": None}) as room,
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as led,
+    ):
+        for origin in ("null", "http://["):
+            refused = await led.post("/sign-in", data={"email": "eve@example.org"}, headers={"Origin": origin})
+            assert (refused.status_code, "another site" in refused.text) == (403, True), origin
+
+
+@pytest.mark.parametrize(
+    "wanted", ["//[", "/\t/[", "//evil.example", "/\t/evil.example", "/\\evil.example", "http://["]
+)
+async def test_nobody_is_led_elsewhere_behind_the_sign_in(room: ApiRoom, wanted: str) -> None:
+    token = (await link_for(room)).partition("token=")[2]
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as browser:
+        assert 'name="next" value="/"' in (await browser.get("/sign-in", params={"next": wanted})).text
+        await browser.post("/welcome", data={"token": token})
+        led = await browser.get("/sign-in", params={"next": wanted})
+    assert (led.status_code, led.headers["location"]) == (303, "/")
 
 
 async def test_a_new_password_ends_other_sessions_and_needs_the_current_one_later(room: ApiRoom) -> None:

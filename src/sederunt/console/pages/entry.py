@@ -1,7 +1,7 @@
 """How people come in and go out: sign-in by password or link, sign-out."""
 
 from collections.abc import Awaitable, Callable
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -116,11 +116,12 @@ class EntryPages:
 def refuse_elsewhere(context: ApiContext, request: Request) -> None:
     """Raise Forbidden where another site's page signs somebody in here: they would work in a stranger's name.
 
-    Browsers tell it by themselves, those of addresses without TLS by the page's origin alone.
+    Browsers tell it by themselves, those of addresses without TLS by the page's origin alone: `null` of a page without
+    one, such as a frame in a sandbox.
     """
     told, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    ours = {request.headers.get("host", ""), urlsplit(context.settings.api.public_url or "").netloc}
-    if told in _ELSEWHERE if told else origin is not None and urlsplit(origin).netloc not in ours:
+    ours = {request.headers.get("host", ""), urlsplit(context.settings.api.public_url or "").netloc} - {""}
+    if told in _ELSEWHERE if told else origin is not None and _parts_of(origin).netloc not in ours:
         raise Forbidden(
             "This form was sent from another site: load the page again. Behind a proxy SEDERUNT_API__PUBLIC_URL has to "
             "be set."
@@ -153,9 +154,17 @@ async def _form(request: Request) -> dict[str, str]:
 def path_of_ours(wanted: str | None) -> str:
     """Return a path of ours; for anything else that of the first page."""
     text = wanted or "/"
-    parts = urlsplit(text)
+    parts = _parts_of(text)
     ours = text.startswith("/") and not text.startswith(("//", "/\\")) and not parts.netloc and not parts.scheme
     return text if ours and "\n" not in text and "\r" not in text else "/"
+
+
+def _parts_of(address: str) -> SplitResult:
+    """Return the parts of an address; of one that is none, those of another site's."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return SplitResult("", "no.address", "", "", "")
 
 
 def _values(context: ApiContext, request: Request, fault: str = "", email: str = "") -> dict[str, object]:
