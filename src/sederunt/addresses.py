@@ -68,7 +68,8 @@ def refusal(url: str, *, allow_private: bool = False) -> str | None:
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
-    except ValueError:
+        httpx2.URL(url)  # refuses names that no client can look up
+    except (ValueError, httpx2.InvalidURL):
         return "This is not an address: expected https://host/path."
     if parts.scheme not in ("http", "https") or not host:
         return "This is not a web address: expected http:// or https:// and a host."

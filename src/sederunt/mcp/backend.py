@@ -73,6 +73,8 @@ class Backend:
             answer = await self.client.request(method, path, json=body, params=given or None)
         except httpx2.TransportError as error:
             raise ServiceAway(f"{self.client.base_url} cannot be reached: {error or type(error).__name__}.") from error
+        except httpx2.InvalidURL:  # a text of some 60 kB, or more
+            raise RequestError("One of the arguments is too long.") from None
         if answer.status_code == 200:
             return answer
         raise Refusal(answer.status_code, _told(answer))

@@ -108,6 +108,7 @@ async def test_what_is_wrong_is_told_with_its_field(stage: Stage, url: str) -> N
         assert "meeting_url" in await tools.refused("send_bot", meeting_url="https://example.org/x")
         assert "fields: at" in await tools.refused("send_bot", meeting_url=LINK, at="tomorrow")
         assert "fields: id" in await tools.refused("explain_bot", bot_id="../key")
+        assert "too long" in await tools.refused("list_bots", search="x" * 100_000)
         bot = await transcribed(stage, segment(0, "Ada", "Hello."))
         assert "fields: cursor" in await tools.refused("read_transcript", id=bot["id"], cursor="x")
         assert "finished" in await tools.refused("say_in_chat", bot_id=bot["id"], message="Hello.")

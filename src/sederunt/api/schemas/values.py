@@ -15,6 +15,7 @@ from uuid import UUID
 from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from sederunt import addresses
 from sederunt.model.budgets import count_of
 
 LONGEST_URL = 8192
@@ -72,12 +73,8 @@ def _string(value: object) -> str:
 def url_of(value: object) -> str:
     """Return an absolute http or https address, as it was sent."""
     text = text_of(value, most=LONGEST_URL)
-    try:
-        parts = urlsplit(text)
-        proper = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is none, a bracket without its partner
-        proper = False
-    if not proper or _NOT_IN_URLS.search(text):
+    improper = addresses.refusal(text, allow_private=True) or urlsplit(text).port == 0
+    if improper or _NOT_IN_URLS.search(text):
         raise refusal("must be an absolute URL that begins with http:// or https://")
     return text
 

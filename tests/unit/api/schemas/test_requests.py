@@ -150,7 +150,7 @@ VALUES: list[tuple[str, list[Any], list[Any]]] = [  # field, values that are tak
         "webhook_url",
         ["https://a.example/x?y=1&y=2#z", "http://10.0.0.1:8080/", "https://[2001:db8::1]/", None],
         ["", "a.example/x", "ftp://a.example/", "https://", "https://a b/", "//a.example", 7, "https://a:99999/",
-         "https://[::1", "javascript:alert(1)", "https://a/\r\nX: y", "http://" + "a" * 9000],
+         "https://[::1", "https://[v1.a]/", "https://xn--ß/", "javascript:alert(1)", "https://a/\r\nX: y", "http://" + "a" * 9000],
     ),
     ("bot_avatar_url", ["https://a.example/p.png", None], ["p.png", "data:image/png;base64,AAAA"]),
     ("transcription_credentials", ["0195f2c4-6a1e-7b3d-9f00-000000000001", None], ["", "7", "{0195f2c4}", 7]),
