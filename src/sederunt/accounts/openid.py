@@ -19,7 +19,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from sederunt import log
+from sederunt import foreign_json, log
 from sederunt.accounts.openid_rules import Claims
 from sederunt.accounts.sealing import Sealer
 from sederunt.clock import Clock
@@ -234,7 +234,7 @@ class OpenIdProvider:
                     body += part
                     if len(body) > MOST_BYTES:
                         raise _misconfigured(f"{urlsplit(address).path} answers without an end")
-            told: Any = json.loads(body)
+            told: Any = foreign_json.read(body)
         except httpx2.HTTPError as error:
             logger.warning("a provider was not reached", action="openid_away", address=address, why=str(error))
             raise SignInFailed(f"{self._title} cannot be reached right now.") from None

@@ -7,12 +7,13 @@ The channel is ours, but among the page's own scripts ours are guests: whoever s
 has a kind and fields that we know, of their types and of a bearable length, or it is none.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from struct import Struct
 from struct import error as StructError
 from typing import Any
+
+from sederunt import foreign_json
 
 _LENGTH = Struct("<I")
 MOST_ENTRIES = 2_000  # people of a list, or keys of those who speak
@@ -126,17 +127,17 @@ def read_signal(message: str | bytes, now_ms: float, in_ours: Callable[[float], 
     """
     try:
         if isinstance(message, str):
-            body, payload = json.loads(message), None
+            body, payload = foreign_json.read(message), None
         else:
             (length,) = _LENGTH.unpack_from(message)
-            body, payload = json.loads(message[4 : 4 + length]), message[4 + length :]
+            body, payload = foreign_json.read(message[4 : 4 + length]), message[4 + length :]
         if not isinstance(body["data"], dict):  # a list of pairs would do as well, and has names of any kind
             raise TypeError
         data = body["data"]
         if payload is not None:
             data["payload"] = payload
         signal = Signal(kind=str(body["kind"]), data=data, at_ms=int(in_ours(int(body["at_ms"]))))
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError, StructError) as cause:
+    except (ValueError, KeyError, TypeError, OverflowError, StructError) as cause:
         raise BrokenSignal(f"a message of {len(message)} bytes is no signal") from cause
     if (fault := _fault(signal, now_ms)) is not None:
         raise BrokenSignal(f"a message of {len(message)} bytes is no signal: {fault}")

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Table, and_, or_
 
+from sederunt import foreign_json
 from sederunt.database.columns import microseconds, moment_of
 from sederunt.errors import InvalidConfig
 
@@ -37,7 +38,7 @@ def older_than(table: Table, cursor: str) -> ColumnElement[bool]:
 
 def _place(cursor: str) -> tuple[datetime, UUID]:
     try:
-        created_at, resource_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        created_at, resource_id = foreign_json.read(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         return moment_of(created_at), UUID(hex=resource_id)
     except (ValueError, TypeError, AttributeError, OverflowError):
         raise InvalidConfig({"cursor": ["The cursor is not one that this list gave out."]}) from None

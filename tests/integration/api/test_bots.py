@@ -21,6 +21,7 @@ from sederunt.model.bot import Bot, Service
 from sederunt.model.status import ACTIVE, STOPPABLE, BotStatus, Trigger
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+DEEP = base64.urlsafe_b64encode(b"[" * 5_000).decode()  # what Python's JSON reader gives up in a way of its own
 
 
 async def test_a_bot_that_was_just_booked_is_shown_the_same_everywhere(room: ApiRoom) -> None:
@@ -473,7 +474,17 @@ async def test_the_list_goes_from_the_newest_to_the_oldest_in_pages(room: ApiRoo
 
 @pytest.mark.parametrize(
     "query",
-    ["limit=0", "limit=201", "limit=x", "limit=", "status=late", "cursor=x", "limit=%00", "cursor=bm8"],
+    [
+        "limit=0",
+        "limit=201",
+        "limit=x",
+        "limit=",
+        "status=late",
+        "cursor=x",
+        "limit=%00",
+        "cursor=bm8",
+        f"cursor={DEEP}",
+    ],
 )
 async def test_a_query_that_makes_no_sense_is_named(room: ApiRoom, query: str) -> None:
     answer = await room.client.get(f"/bot?{query}")

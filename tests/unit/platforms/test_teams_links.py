@@ -110,6 +110,7 @@ def test_a_bots_own_token_stays_in_the_fragment() -> None:
         f"https://teams.microsoft.com{PATH}",
         f"https://teams.microsoft.com/l/meetup-join/{quote(THREAD, safe='')}?context={quote(CONTEXT)}",
         "https://teams.microsoft.com/light-meetings/launch?coords=bm9wZQ",
+        f"https://teams.microsoft.com/light-meetings/launch?coords={'W1tb' * 1_700}",  # brackets
         light(meetingCode="nope"),
         "https://events.teams.microsoft.com/event/1234",
         "https://teams.microsoft.com.example.org/meet/123456789012?p=x",

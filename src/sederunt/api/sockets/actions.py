@@ -1,12 +1,12 @@
 """What a client of the event socket may ask: a table of actions. Success is silent, a refusal is an exception."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from sederunt import foreign_json
 from sederunt.api.context import ApiContext
 from sederunt.api.resources.bot_commands import change_avatar, order_stop, post_chat
 from sederunt.api.schemas import values as v
@@ -70,8 +70,8 @@ def order_of(frame: str | bytes) -> ListenerAction:
     if isinstance(frame, bytes):
         raise RequestError("Binary frames are not understood: send JSON as text.")
     try:
-        asked = json.loads(frame)
-    except (ValueError, RecursionError):
+        asked = foreign_json.read(frame)
+    except ValueError:
         raise RequestError("This is no JSON.") from None
     name = asked.get("action") if isinstance(asked, dict) else None
     if not isinstance(name, str) or name not in ACTIONS:

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +12,7 @@ import multipart
 from pydantic import BaseModel
 from starlette.requests import Request
 
+from sederunt import foreign_json
 from sederunt.api.transport.bodies import refuse_declared, too_large
 from sederunt.api.transport.middleware import request_info_of
 from sederunt.errors import InvalidConfig, UnsupportedMedia
@@ -197,8 +197,8 @@ def _value(texts: list[str], types: frozenset[str], *, repeated: bool) -> Any:
     if "array" in types:
         if len(texts) == 1 and not repeated and texts[0].lstrip().startswith("["):
             try:
-                return json.loads(texts[0])
-            except (ValueError, RecursionError):
+                return foreign_json.read(texts[0])
+            except ValueError:
                 return texts[0]
         return texts
     if "boolean" in types:

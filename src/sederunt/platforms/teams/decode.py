@@ -6,11 +6,11 @@ channel `main-channel` carries JSON after a binary prefix. Field names: three in
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sederunt import foreign_json
 from sederunt.claims.claim import Extent, Fact, Source, Subject, gone, here, owns, said, speak
 from sederunt.platforms.dom_signals import DomSignals, as_person, bare_name
 from sederunt.platforms.payloads import as_bytes, from_base64, inflated
@@ -183,8 +183,8 @@ def _body(body: object) -> object:
 def _json(text: str | bytes) -> Any:
     """Whatever JSON the text is; None where it is none."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return foreign_json.read(text)
+    except ValueError:
         return None
 
 

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, parse_qs, quote, unquote
 
+from sederunt import foreign_json
 from sederunt.model.bot import Service
 from sederunt.platforms.addresses import base64_text, decoded, refuse_second_address, the_address
 from sederunt.platforms.links import ForeignLink, InvalidLink, MeetingLink
@@ -87,7 +88,7 @@ def _light(address: SplitResult) -> MeetingLink | None:
     query = parse_qs(address.query)
     told = decoded(base64_text(query.get("coords", [""])[0]))
     try:
-        coordinates = json.loads(told)
+        coordinates = foreign_json.read(told)
     except ValueError:
         return None
     if not isinstance(coordinates, dict):

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sederunt import foreign_json
 from sederunt.claims.claim import Source, Subject, gone, here, owns, speak
 from sederunt.model.events import source_since
 from sederunt.platforms.addresses import decoded
@@ -201,8 +201,8 @@ def _entries(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _messages(payload: bytes) -> Iterator[Mapping[str, Any]]:
     """Return a payload's control messages: alone, in a list, or wrapped as text in a field `data`."""
     try:
-        told = json.loads(payload)
-    except (ValueError, RecursionError):
+        told = foreign_json.read(payload)
+    except ValueError:
         return
     for message in told if isinstance(told, list) else [told]:
         if not isinstance(message, Mapping):

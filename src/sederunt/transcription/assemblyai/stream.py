@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from sederunt import foreign_json
 from sederunt.transcription.assemblyai.faults import kind_of
 from sederunt.transcription.assemblyai.parse import tokens, voice_of
 from sederunt.transcription.cloud.reading import (
@@ -53,7 +54,7 @@ class AssemblyCodec:
 
     def read(self, message: Message) -> Iterable[Told]:
         try:
-            body = record(json.loads(message))
+            body = record(foreign_json.read(message))
         except ValueError:
             return ()
         match body.get("type"):

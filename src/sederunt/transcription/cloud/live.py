@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
-from sederunt import log
+from sederunt import foreign_json, log
 from sederunt.errors import ProviderError, ProviderFault, SetupError
 from sederunt.settings import Settings
 from sederunt.transcription.backlog import RATE, Backlog
@@ -367,6 +366,6 @@ def _nobody(_event: object) -> None:
 
 def _json(body: str) -> Any:
     try:
-        return json.loads(body)
+        return foreign_json.read(body)
     except ValueError:
         return body

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from sederunt import foreign_json
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.reading import (
     Voices,
@@ -54,7 +55,7 @@ class DeepgramCodec:
 
     def read(self, message: Message) -> Iterable[Told]:
         try:
-            body = record(json.loads(message))
+            body = record(foreign_json.read(message))
         except ValueError:
             return ()
         match body.get("type"):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from sederunt import foreign_json
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.reading import (
     Voices,
@@ -43,7 +44,7 @@ class GladiaCodec:
 
     def read(self, message: Message) -> Iterable[Told]:
         try:
-            body = record(json.loads(message))
+            body = record(foreign_json.read(message))
         except ValueError:
             return ()
         data = record(body.get("data"))

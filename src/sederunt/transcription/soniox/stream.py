@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from sederunt import foreign_json
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.open_turn import OpenTurn, ReadPieces
 from sederunt.transcription.cloud.reading import OnceOnly, Voices, flag, number, record, records, text, utterances_of
@@ -42,7 +43,7 @@ class SonioxCodec:
 
     def read(self, message: Message) -> Iterable[Told]:
         try:
-            body = record(json.loads(message))
+            body = record(foreign_json.read(message))
         except ValueError:
             return ()
         if body.get("error_code"):

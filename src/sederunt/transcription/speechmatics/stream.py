@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from sederunt import foreign_json
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.open_turn import OpenTurn, ReadPieces
 from sederunt.transcription.cloud.reading import (
@@ -65,7 +66,7 @@ class SpeechmaticsCodec:
 
     def read(self, message: Message) -> Iterable[Told]:
         try:
-            body = record(json.loads(message))
+            body = record(foreign_json.read(message))
         except ValueError:
             return ()
         match body.get("message"):
