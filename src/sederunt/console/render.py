@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
 from sederunt import __version__
+from sederunt.api.schemas.values import address_in
 from sederunt.model.bot import Service
 from sederunt.platforms.registry import installed
 from sederunt.transcripts.export import clock
@@ -65,6 +66,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
+        address_in=address_in,
         clock=clock,
         moment=_moment,
         words=_words,

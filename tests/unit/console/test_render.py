@@ -19,6 +19,14 @@ def _plugged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     registry.installed.cache_clear()
 
 
+def test_a_meetings_link_leads_to_the_address_that_its_text_holds() -> None:
+    config = {"bot_name": "Minutes", "meeting_url": "javascript:alert(1) https://meet.google.com/abc-defg-hij"}
+    bot = {"id": 1, "status": "scheduled", "config": config, "scheduled_for": None, "created_at": None}
+    text = environment().get_template("bot_head.html").render(bot=bot, may_write=False)
+    assert 'href="https://meet.google.com/abc-defg-hij"' in text
+    assert 'href="javascript' not in text
+
+
 @pytest.mark.usefixtures("_plugged")
 def test_the_choice_of_services_shows_the_titles_of_installed_platforms() -> None:
     template = environment().from_string(
