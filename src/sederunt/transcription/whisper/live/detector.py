@@ -95,6 +95,8 @@ class SpeechDetector:
     def _loud(self, levels: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Return frames that stand out of the stream's noise, and not for a moment."""
         self._remember(levels[levels > 0.0])
+        if not len(self._levels):  # nothing came yet but what a sound card adds
+            return np.zeros(len(levels), np.bool_)
         tenth = len(self._levels) // 10
         ordered = np.partition(self._levels, (tenth, -tenth - 1))
         least = max(ABOVE_NOISE * float(ordered[tenth]), _TAIL * float(ordered[-tenth - 1]))

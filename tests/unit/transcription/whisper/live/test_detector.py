@@ -46,5 +46,11 @@ def test_the_tail_of_a_voice_is_not_loud() -> None:
     assert loud_share(noise(4, 0.0002), voice, tail) == 0
 
 
+def test_nothing_but_what_a_sound_card_adds_is_silence() -> None:
+    constant = np.full(RATE // FRAME * FRAME, 0.5, np.float32)
+    assert loud_share(constant) == 0
+    assert loud_share(constant, noise(4, 0.001) + 0.5, noise(2, 0.02) + 0.5) > 0.8
+
+
 def test_what_a_sound_card_adds_is_no_noise() -> None:
     assert loud_share(noise(4, 0.001) + 0.2, noise(2, 0.02) + 0.2) > 0.8
