@@ -259,7 +259,7 @@ class Whisper:
         firsts = first_readings(self.network, pieces, reading.plainly(manner), pause)
         network = _InTurns(self.network, pause)
         for window, inside, piece, first in zip(ahead, spoken, pieces, firsts, strict=False):
-            passage = reading.read(network, piece, inside, manner, clean=window.clean, first=first)
+            passage = reading.read(network, piece, inside, manner, clean=window.clean, full=window.full, first=first)
             at_s = stretch.at_s + window.start
             found.utterances += wording.utterances(passage.phrases, inside, at_s, manner.language)
             found.doubts += [

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Protocol
 
+from sederunt.transcription.whisper import windows
 from sederunt.transcription.whisper.decoding import (
     FASTEST_S,
     FULL_CONTEXT,
@@ -35,6 +36,10 @@ SKIPPED_S = 3.0
 AROUND_S = 0.6
 # A cut in mid-speech: words that end so close to it are left to the next window.
 CUT_S = 0.5
+# A sentence that the window's length cuts short is left to the next window, if it begins in so much of this one's end:
+# the one half is misheard without the other. Longer ones would be dear to read twice.
+BEGUN = 1 / 3
+ENDS, QUOTES = (".", "!", "?", "。", "！", "？", "।", "؟", "۔"), "\"'”’»)]"
 # Words as unlikely as this, where no speech was found, were made up; so were those of a doubted window in which less
 # than this share of their time is surely speech.
 MADE_UP, VOICED = 0.5, 0.2
@@ -76,11 +81,13 @@ def read(
     manner: Manner,
     *,
     clean: bool,
+    full: bool = False,
     last: bool = False,
     told_s: float = 0.0,
     first: Decoded | None = None,
 ) -> Passage:
-    """Read a window. `clean` says that it ends in a pause, so that its last word is whole.
+    """Read a window. `clean` says that it ends in a pause, so that its last word is whole; `full`, that it ends
+    for its length alone, and what is said may go on behind it.
 
     `last` says that no other window will begin where the passage ends: speech behind the last word is then read here.
     What lies before `told_s` was told before and is heard along: no word is looked for that may lack there, and a first
@@ -105,6 +112,8 @@ def read(
             break
         phrases = _merged(phrases, _read_again(network, samples, activity, (start, min(stop, end)), manner))
     wordless = uncovered(_spoken(activity, manner), _words(phrases)) if manner.thorough else []
+    if full and clean and end == len(samples) / RATE:
+        phrases, end = _without_begun_sentence(phrases, end, activity)
     return Passage(phrases, end, tuple((start, min(stop, end)) for start, stop in wordless if start < end))
 
 
@@ -251,6 +260,32 @@ def _without_cut_word(phrases: tuple[TokenPhrase, ...], end: float) -> tuple[tup
     if not kept or kept[-1].words[-1].end < end / 2:
         return phrases, end
     return tuple(kept), kept[-1].words[-1].end
+
+
+def _without_begun_sentence(
+    phrases: tuple[TokenPhrase, ...], end: float, activity: SpeechActivity
+) -> tuple[tuple[TokenPhrase, ...], float]:
+    """Drop the words of a sentence that has begun and not ended; the next window begins in the pause before it."""
+    words = _words(phrases)
+    begun = next((n for n in range(len(words), 0, -1) if _ends_sentence(words[n - 1].text)), len(words))
+    if begun == len(words) or words[begun].start < end * (1 - BEGUN):
+        return phrases, end
+    # The network draws words out over a pause, so the sound tells where it is.
+    before, after = words[begun - 1], words[begun]
+    pause = windows.best_pause(activity, (before.start + before.end) / 2, (after.start + after.end) / 2)
+    if pause is None:
+        return phrases, end
+    kept, left = list[TokenPhrase](), begun
+    for phrase in phrases:
+        kept.append(replace(phrase, words=phrase.words[:left]))
+        left = max(0, left - len(phrase.words))
+    return tuple(phrase for phrase in kept if phrase.words), pause
+
+
+def _ends_sentence(text: str) -> bool:
+    """Return whether a word is the last of its sentence; an ellipsis says that it is not."""
+    bare = text.strip().rstrip(QUOTES)
+    return bare.endswith(ENDS) and not bare.endswith("..")
 
 
 def _read_again(

@@ -5,7 +5,7 @@ per second is flat (tiny.en 0.006 CPU-seconds per second, against 0.016 for the 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ class Window:
     start: float
     end: float  # no sound behind it belongs to it
     clean: bool  # ends in a pause; otherwise its last word may be cut in two
+    full: bool = False  # ends for its length alone: a sentence may go on behind it
 
 
 def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
@@ -51,7 +52,7 @@ def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
     if last and length_s <= limit:
         return Window(start, length_s, clean=True)
     pause = best_pause(activity, start + WINDOW_S * SEARCH_FROM, limit)
-    return Window(start, limit, clean=False) if pause is None else Window(start, pause, clean=True)
+    return Window(start, limit if pause is None else pause, clean=pause is not None, full=True)
 
 
 def planned(activity: SpeechActivity, *, last: bool, most: int) -> list[Window]:
@@ -67,7 +68,7 @@ def planned(activity: SpeechActivity, *, last: bool, most: int) -> list[Window]:
         if window is None or (found and window.start > LONG_SILENCE_S):
             break
         first, stop = at + round(window.start / FRAME_S), min(len(activity), at + round(window.end / FRAME_S))
-        found.append(Window(first * FRAME_S, stop * FRAME_S, clean=window.clean))
+        found.append(replace(window, start=first * FRAME_S, end=stop * FRAME_S))
         at = stop
         if not window.clean:
             break

@@ -48,6 +48,7 @@ def read(
     *spoken: tuple[float, float],
     manner: Manner = PLAIN,
     clean: bool = True,
+    full: bool = False,
     last: bool = False,
 ) -> tuple[list[str], float]:
     frames = round(seconds / FRAME_S)
@@ -56,7 +57,7 @@ def read(
         speech[round(start / FRAME_S) : round(end / FRAME_S)] = 0.95
     activity = SpeechActivity(np.where(speech > 0, 0.05, 0.0001).astype(np.float32), speech)
     samples = np.zeros(round(seconds * RATE), np.float32)
-    passage = reading.read(script, samples, activity, manner, clean=clean, last=last)
+    passage = reading.read(script, samples, activity, manner, clean=clean, full=full, last=last)
     return [w.text.strip() for phrase in passage.phrases for w in phrase.words], passage.end
 
 
@@ -239,6 +240,41 @@ def test_the_word_at_a_cut_in_mid_speech_is_left_to_the_next_window() -> None:
     words, end = read(script, 10, (0.0, 10.0), clean=False)
     assert words[-1] == "w17"
     assert end == 9.0
+
+
+def sentences(last: str, *, pause_s: float = 0.4) -> Decoded:
+    """Twelve seconds: one sentence, and behind a pause two words of which the second one is given."""
+    first = [word(f"w{n}{'.' if n == 18 else ''}", n * 0.5, n * 0.5 + 0.5) for n in range(19)]
+    return heard(*first, word("and", 9.5 + pause_s, 10.0 + pause_s), word(last, 11.0, 11.5))
+
+
+@pytest.mark.parametrize("last", ["slightly", "slightly,", "slightly..."])
+def test_a_sentence_that_the_windows_length_cuts_short_is_left_to_the_next_window(last: str) -> None:
+    for pause_s in (0.4, 0.0):  # the network may draw a word out over the pause
+        words, end = read(Script(sentences(last, pause_s=pause_s)), 12, (0.0, 9.4), (9.7, 11.6), full=True)
+        assert words[-1] == "w18."
+        assert end == pytest.approx(9.55, abs=FRAME_S)
+
+
+@pytest.mark.parametrize(
+    ("answer", "full"),
+    [
+        (sentences("lower."), True),
+        (sentences("lower!”"), True),
+        (sentences("slightly"), False),  # nothing follows, or a long silence
+        (heard(*(word(f"w{n}", n * 0.5, n * 0.5 + 0.5) for n in range(23))), True),  # no sentence ends
+        (heard(word("Yes.", 0.0, 1.0), *(word(f"w{n}", n * 0.5, n * 0.5 + 0.5) for n in range(4, 23))), True),  # long
+    ],
+)
+def test_a_whole_sentence_and_what_cannot_be_told_from_one_stay(answer: Decoded, full: bool) -> None:
+    words, end = read(Script(answer), 12, (0.0, 9.4), (9.7, 11.6), full=full)
+    assert len(words) == len(answer.phrases[0].words)
+    assert end == 12
+
+
+def test_a_sentence_with_no_pause_before_it_stays() -> None:
+    words, end = read(Script(sentences("slightly")), 12, (0.0, 11.6), full=True)
+    assert (words[-1], end) == ("slightly", 12)
 
 
 def test_words_over_silence_are_dropped() -> None:

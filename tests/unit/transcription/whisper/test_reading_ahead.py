@@ -19,13 +19,13 @@ SPOKEN = 0.05
 
 class Sayings:
     """A network that says a word a second, as loud as the sound is. It stops early in its first window where it is told
-    to.
+    to. Every `ends`th word ends a sentence.
     """
 
     multilingual, languages = False, frozenset({"en"})
 
-    def __init__(self, *, stops_s: float | None = None) -> None:
-        self._stops_s = stops_s
+    def __init__(self, *, stops_s: float | None = None, ends: int | None = None) -> None:
+        self._stops_s, self._ends = stops_s, ends
         self.steps = list[str]()
 
     def read(self, samples: Samples, reading: ReadingOptions, /) -> Decoded:
@@ -35,11 +35,16 @@ class Sayings:
     def said(self, samples: Samples) -> Decoded:
         until_s, self._stops_s = self._stops_s or len(samples) / RATE, None
         heard = [n for n in range(int(until_s)) if np.abs(samples[n * RATE : (n + 1) * RATE]).max() > SPOKEN / 2]
+        levels = [round(abs(float(samples[n * RATE + RATE // 2])) * 1e4) for n in heard]
         words = tuple(
-            TimedWord(f" {round(abs(float(samples[n * RATE + RATE // 2])) * 1e4)}", n, n + 1.0, 0.9) for n in heard
+            TimedWord(f" {level}{self._mark(level)}", n + 0.1, n + 0.9, 0.9)
+            for n, level in zip(heard, levels, strict=True)
         )
         text = "".join(word.text for word in words).strip()
         return Decoded((TokenPhrase(0.0, None, words),) if words else (), text, -0.3, 0.05, "en")
+
+    def _mark(self, level: int) -> str:
+        return "." if self._ends and (level + 1) % self._ends == 0 else ""
 
     def odds(self, samples: Samples, *, thorough: bool = False) -> dict[str, float]:
         return {}
@@ -51,8 +56,8 @@ class Sayings:
 class Pairs(Sayings):
     """The same in two halves, of which the second takes several windows."""
 
-    def __init__(self, at_once: int = 2, *, stops_s: float | None = None) -> None:
-        super().__init__(stops_s=stops_s)
+    def __init__(self, at_once: int = 2, *, stops_s: float | None = None, ends: int | None = None) -> None:
+        super().__init__(stops_s=stops_s, ends=ends)
         self.windows_at_once = at_once
 
     def encode(self, samples: Samples, *, context: int) -> Encoded:
@@ -121,6 +126,15 @@ def test_what_was_read_behind_a_window_that_ends_sooner_counts_for_nothing() -> 
     assert found == transcribed(Pairs(1, stops_s=6.0), samples) == transcribed(Sayings(stops_s=6.0), samples)
     said = [word.word for utterance in found.utterances for word in utterance.words]
     assert len(said) == len(set(said)) >= 45
+
+
+def test_a_sentence_that_goes_on_behind_a_window_is_said_once_and_in_one_window() -> None:
+    samples = counting(60)
+    found = transcribed(Pairs(ends=10), samples)
+    assert found == transcribed(Pairs(1, ends=10), samples) == transcribed(Sayings(ends=10), samples)
+    said = [word.word for utterance in found.utterances for word in utterance.words]
+    assert len(said) == len(set(said)) >= 55
+    assert all(utterance.transcript.endswith(".") for utterance in found.utterances)
 
 
 @pytest.mark.parametrize("rest", [1, FRAME // 2, FRAME - 1])

@@ -35,6 +35,7 @@ def test_a_long_silence_ends_a_window_early() -> None:
     assert window is not None
     assert window.end == NEAR(4.0 + MARGIN_S, abs=FRAME_S)
     assert window.clean
+    assert not window.full
 
 
 def test_a_short_silence_stays_inside() -> None:
@@ -48,6 +49,7 @@ def test_a_short_rest_is_one_window_to_its_end() -> None:
     assert window is not None
     assert window.end == NEAR(10, abs=FRAME_S)
     assert window.clean
+    assert not window.full
 
 
 def test_long_speech_is_cut_in_its_last_good_pause() -> None:
@@ -55,6 +57,7 @@ def test_long_speech_is_cut_in_its_last_good_pause() -> None:
     assert window is not None
     assert window.end == NEAR(14.25, abs=2 * FRAME_S)
     assert window.clean
+    assert window.full
 
 
 def test_speech_without_a_pause_is_cut_at_the_limit_and_says_so() -> None:
@@ -62,6 +65,7 @@ def test_speech_without_a_pause_is_cut_at_the_limit_and_says_so() -> None:
     assert window is not None
     assert window.end == NEAR(WINDOW_S, abs=FRAME_S)
     assert not window.clean
+    assert window.full
 
 
 def paused(seconds: float) -> SpeechActivity:
