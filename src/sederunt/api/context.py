@@ -147,7 +147,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
             checks=Checks(settings, stores.credentials, stores.meeting_accounts),
             stores=stores,
             metrics=metrics,
-            socket_holders=SocketHolders(Accounts(database), stores.sign_ins, ledger),
+            socket_holders=SocketHolders(Accounts(database), stores.sign_ins, ledger, clock.monotonic),
             ledger=ledger,
             readers=Readers(ledger),
             readiness=readiness,

@@ -162,6 +162,10 @@ ROWS: tuple[Budget, ...] = (
         spent="they are read later",
     ),
     Budget(
+        name="account_frames", of=BudgetOwner.ACCOUNT, unit="socket messages in a minute, of all of its sockets",
+        default=1_200, spent="they are read later",
+    ),
+    Budget(
         name="pieces", of=BudgetOwner.LISTENER, unit="pings, messages and pieces of messages on a socket",
         default=2_000, per_s=50, spent="the connection is closed",
     ),

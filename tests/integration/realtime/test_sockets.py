@@ -18,10 +18,11 @@ from harness.listener import Listener, listening
 from harness.socket_room import SOCKETS_PER_ACCOUNT, Stage
 from sederunt.accounts.sign_in import MemberRole, SignIns
 from sederunt.api.sockets import endpoints
-from sederunt.api.sockets.endpoints import MOST_ORDERS
+from sederunt.api.sockets.endpoints import FRAMES_PER_MINUTE, MOST_ORDERS
 from sederunt.bus import feeds
 from sederunt.database.outbox import Outbox
 from sederunt.jobs.publish import sweep
+from sederunt.model.budgets import count_of
 from sederunt.model.status import Trigger
 from sederunt.model.transcript import Segment, Transcript
 from sederunt.realtime.hub import LINGER_S, LOOK_S, PING_S
@@ -469,6 +470,27 @@ async def test_who_sends_too_much_is_read_as_time_allows(stage: Stage, monkeypat
                 await asyncio.sleep(0)
         stage.clock.advance(40)
         assert [(await listener.next())["type"] for _ in range(2)] == ["error", "error"]
+
+
+async def test_many_sockets_of_an_account_are_read_together_as_time_allows(stage: Stage) -> None:
+    bot = await stage.bot()
+    async with AsyncExitStack() as stack:
+        *talkers, late = [
+            await stack.enter_async_context(stage.listen(bot))
+            for _ in range(count_of("account_frames") // FRAMES_PER_MINUTE + 1)
+        ]
+        for listener in (*talkers, late):
+            await listener.next()
+        for listener in talkers:
+            for _ in range(FRAMES_PER_MINUTE):
+                await listener.socket.send("{")
+            assert {(await listener.next())["type"] for _ in range(FRAMES_PER_MINUTE)} == {"error"}
+        await late.socket.send("{")
+        async with asyncio.timeout(60):
+            while stage.clock.sleepers < 2:  # noqa: ASYNC110  # the hub, and who reads this socket
+                await asyncio.sleep(0)
+        stage.clock.advance(1)
+        assert (await late.next())["type"] == "error"
 
 
 async def test_a_frame_that_is_too_large_closes_the_socket(stage: Stage) -> None:

@@ -5,18 +5,20 @@ are looked at twice a second.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from time import monotonic
 from uuid import UUID
 
 from sederunt import log
-from sederunt.accounting import Ledger
+from sederunt.accounting import Ledger, Rate
 from sederunt.accounts.keys import Caller, Scope
 from sederunt.accounts.sign_in import SignIns
 from sederunt.bus.tasks import end
 from sederunt.database.accounts import Accounts
 from sederunt.errors import TooManyRequests, Unauthorized
+from sederunt.model.budgets import count_of
 
 LOOK_S = 0.5
 AGAIN_S = 30  # what a caller is told that has too many sockets
@@ -39,9 +41,13 @@ class SocketHolders:
 
     Args:
         ledger: where the sockets of each account are counted.
+        now: monotonic seconds.
     """
 
-    def __init__(self, accounts: Accounts, sign_ins: SignIns, ledger: Ledger) -> None:
+    def __init__(
+        self, accounts: Accounts, sign_ins: SignIns, ledger: Ledger, now: Callable[[], float] = monotonic
+    ) -> None:
+        self.frames = Rate.per_minute(count_of("account_frames"), now)  # of each account: many sockets say much
         self._accounts, self._sign_ins, self._ledger = accounts, sign_ins, ledger
         self._held: dict[_Holder, tuple[asyncio.Event, int]] = {}  # holder → (it is over, sockets)
         self._looking: asyncio.Task[None] | None = None

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Hashable
 from contextlib import aclosing, asynccontextmanager
 from uuid import UUID
 
@@ -185,9 +185,14 @@ class _Connection:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return Closing(message.get("code", 1005), "")
-            while wait_s := self._pace.wait_s(self):
-                await self._context.clock.sleep(wait_s)
+            await self._until(self._pace, self)
+            await self._until(self._context.socket_holders.frames, self._bot.account_id)
             await self._take(message.get("text") or message.get("bytes") or "")
+
+    async def _until(self, pace: Rate, holder: Hashable) -> None:
+        """Return once a message may be read; nothing more of this socket is until then."""
+        while wait_s := pace.wait_s(holder):
+            await self._context.clock.sleep(wait_s)
 
     async def _take(self, frame: str | bytes) -> None:
         if self._kind is SocketKind.AUDIO:

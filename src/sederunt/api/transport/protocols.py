@@ -33,6 +33,7 @@ MOST_WAITING = 32  # requests of one connection behind the one that is answered:
 SLICE_BYTES = 1024  # of what came, read at once: a piece of a message may have six bytes
 FIRST_REQUEST_S = 2.0  # a connection that has just come may take so long to bring its request to an api that ends
 PIECES = BUDGETS["pieces"]
+HEARD_BYTES = 32 * 1024  # that the system is asked to keep of what a listener sends: at most twice that is read at once
 FRAME_BYTES = 128 * 1024  # of an action; a chat message of the longest kind in escapes has half
 
 
@@ -47,6 +48,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self._pace = Rate(PIECES.default, PIECES.per_s, time.monotonic)
         line = transport.get_extra_info("socket")
         line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LINE_BYTES)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, HEARD_BYTES)
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
