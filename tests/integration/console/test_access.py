@@ -81,6 +81,13 @@ async def test_who_tries_too_often_has_to_wait(room: ApiRoom) -> None:
     assert "Too many tries" in told[-1].text
 
 
+@pytest.mark.parametrize("path", ["/sign-in", "/welcome", "/sign-out"])
+async def test_a_form_of_many_fields_is_refused(room: ApiRoom, path: str) -> None:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as eve:
+        refused = await eve.post(path, data={f"field{n}": "x" for n in range(21)})
+    assert (refused.status_code, "more than 20 fields" in refused.text) == (400, True)
+
+
 async def test_no_other_site_signs_anybody_in_here(room: ApiRoom) -> None:
     token = (await link_for(room)).partition("token=")[2]
     elsewhere = [

@@ -18,7 +18,7 @@ from sederunt.errors import Forbidden, InvalidConfig, NotFound, RequestError
 from sederunt.model.budgets import count_of
 
 _TRIES_PER_MINUTE = count_of("sign_in_tries")  # per address of a caller, and per address of a person
-_FORM_BYTES = 20_000
+_FORM_BYTES, _MOST_FIELDS = 20_000, 20
 _ELSEWHERE = frozenset({"cross-site", "same-site"})
 
 Open = Callable[[ApiContext, Request], Awaitable[Response]]
@@ -147,7 +147,10 @@ def set_private_cookie(
 async def _form(request: Request) -> dict[str, str]:
     """Return the fields of a small form; the last of a name counts."""
     body = await whole_body(request, _FORM_BYTES)
-    fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
+    try:
+        fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise InvalidConfig({"body": [f"The form has more than {_MOST_FIELDS} fields."]}) from None
     return {name: values[-1] for name, values in fields.items()}
 
 
