@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from harness.api_room import on_a_socket
@@ -470,6 +471,23 @@ async def test_who_sends_too_much_is_read_as_time_allows(stage: Stage, monkeypat
                 await asyncio.sleep(0)
         stage.clock.advance(40)
         assert [(await listener.next())["type"] for _ in range(2)] == ["error", "error"]
+
+
+async def test_who_leaves_before_an_answer_is_no_fault_of_ours(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoints, "FRAMES_PER_MINUTE", 1)
+    bot = await stage.bot()
+    with capture_logs() as logged:
+        async with stage.listen(bot) as listener, asyncio.timeout(60):
+            await listener.next()
+            for _ in range(2):
+                await listener.socket.send("{")
+            while stage.clock.sleepers < 2:  # noqa: ASYNC110  # the hub, and who reads this socket
+                await asyncio.sleep(0)
+            await listener.socket.close()
+            stage.clock.advance(60)
+            while "socket_closed" not in (actions := [entry["action"] for entry in logged]):  # noqa: ASYNC110
+                await asyncio.sleep(0)
+    assert "socket_failed" not in actions
 
 
 async def test_many_sockets_of_an_account_are_read_together_as_time_allows(stage: Stage) -> None:

@@ -170,10 +170,13 @@ class _Connection:
 
     async def _send(self, item: str | bytes) -> None:
         async with asyncio.timeout(PATIENCE_S):
-            if isinstance(item, str):
-                await self._websocket.send_text(item)
-            else:
-                await self._websocket.send_bytes(item)
+            try:
+                if isinstance(item, str):
+                    await self._websocket.send_text(item)
+                else:
+                    await self._websocket.send_bytes(item)
+            except RuntimeError:  # the server has said goodbye to it already
+                raise WebSocketDisconnect(1006) from None
         self._sent += 1
         if self._sent % BREATH == 0:
             await asyncio.sleep(0)
