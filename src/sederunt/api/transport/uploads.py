@@ -99,7 +99,7 @@ async def take_form(
             else:
                 upload = await _store(segment, objects, key, most_bytes, hashlib.sha256() if digest else None)
     except multipart.MultipartError as error:
-        raise InvalidConfig({"body": [f"The body is not a valid multipart form: {error}."]}) from None
+        raise InvalidConfig({"body": [f"The body is not a valid multipart form: {error.args[0]}."]}) from None
     return Form(fields=fields, upload=upload)
 
 
