@@ -15,7 +15,7 @@ from sederunt import log
 from sederunt.browser.document_origins import Places
 from sederunt.browser.driver import BrowserDriver
 from sederunt.browser.launch import Mode
-from sederunt.browser.processes import kill, kill_launched, when_ended
+from sederunt.browser.processes import is_ending, kill, kill_launched, when_ended
 from sederunt.browser.start import START_S, BrowserStart
 from sederunt.errors import SetupError
 from sederunt.model.trouble import PageTrouble, Recovery
@@ -115,7 +115,7 @@ class Chromium:
         a bot would sit in silence for ever. A browser that is gone is noticed, and its bots get fresh pages. One whose
         driver ended is ending by itself, and is told of by `lose_driver`.
         """
-        if not (self.gone.is_set() or self._start.driver.gone.is_set()):
+        if not (self.gone.is_set() or is_ending(self.driver_pid)):
             logger.warning("network service of a browser died", action="network_service_died", pid=self.pid)
             seen = "The network service ended, and with it every connection of the page."
             self.tell(PageTrouble(cause="network_service_died", seen=seen, recovery=Recovery.FRESH_BROWSER))

@@ -47,6 +47,16 @@ def is_alive(mark: str) -> bool:
     return pid.isdigit() and str(started_ticks(int(pid))) == ticks
 
 
+def is_ending(pid: int) -> bool:
+    """Return whether a process has ended or is about to. The kernel takes its memory first, then closes its pipes, and
+    tells of its end last: whoever hangs on a pipe may be gone before that.
+    """
+    try:
+        return not Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return True
+
+
 def orphans() -> Iterator[int]:
     """Yield numbers of marked processes whose owner is gone."""
     for pid, mark in _marked(OWNER_VARIABLE):
