@@ -10,14 +10,18 @@ answer either, and nobody else can have been given anything.
 """
 
 import asyncio
+import contextlib
+import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from nats.aio.msg import Msg
+
 from sederunt.bus.connection import Bus, BusAway, NoResponder
 
 ASK_S = 1.0  # how long a holder may take to say that it holds a job
-ASK_PAUSE_S = 1.0  # between two questions to a holder that did not answer
+ASK_EVERY_S = 2.0  # between two questions to a holder that did not answer
 MARGIN_S = 1.0  # that a holder may take to notice that its two ack waits are over
 
 
@@ -40,24 +44,42 @@ async def ask(bus: Bus, subject: str, question: Mapping[str, Any]) -> Holder:
         return Holder.GONE
     except BusAway:
         return Holder.SILENT
-    if answer.get("handing_over"):
-        return Holder.HANDING_OVER
-    return Holder.ADOPTED if answer.get("adopted") else Holder.BUSY
+    return _told(answer)
 
 
 async def wait_out(bus: Bus, subject: str, question: Mapping[str, Any], *, proven_s: float) -> Holder:
     """Ask until somebody answers, or the holder has been silent for two ack waits (SILENT).
+
+    A late answer counts: a holder on a busy machine may need seconds for each, and is alive.
 
     Args:
         proven_s: how long it had been silent before: that a job is given out again proves one ack wait.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + 2 * bus.settings.ack_wait_s + MARGIN_S - proven_s
-    while True:
-        if not await bus.confirm(str(question["handle"]), b"+WPI", within_s=bus.settings.ack_wait_s / 3):
-            return Holder.UNKNOWN
-        if loop.time() >= until:
-            return Holder.SILENT
-        await asyncio.sleep(ASK_PAUSE_S)
-        if (found := await ask(bus, subject, question)) is not Holder.SILENT:
-            return found
+    answers: asyncio.Queue[Holder] = asyncio.Queue()
+
+    async def heard(msg: Msg) -> None:
+        is_refusal = msg.headers is not None and msg.headers.get("Status") == "503"  # the server's: no responders
+        answers.put_nowait(Holder.GONE if is_refusal else _told(json.loads(msg.data)))
+
+    inbox = bus.new_inbox()
+    listening = await bus.subscribe(inbox, heard)
+    try:
+        while True:
+            if not await bus.confirm(str(question["handle"]), b"+WPI", within_s=bus.settings.ack_wait_s / 3):
+                return Holder.UNKNOWN
+            if loop.time() >= until:
+                return Holder.SILENT
+            await bus.tell(subject, json.dumps(question).encode(), reply=inbox)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(ASK_EVERY_S):
+                    return await answers.get()
+    finally:
+        await listening.close()
+
+
+def _told(answer: Mapping[str, Any]) -> Holder:
+    if answer.get("handing_over"):
+        return Holder.HANDING_OVER
+    return Holder.ADOPTED if answer.get("adopted") else Holder.BUSY

@@ -13,8 +13,8 @@ from harness.nats import Connections, NatsServer
 from sederunt.bus.connection import Bus
 from sederunt.bus.consume import Consumer
 from sederunt.bus.held_job import Done, JobDelivery, Outcome, Redeliver
+from sederunt.bus.silent_holder import ASK_S, ask
 from sederunt.bus.silent_holder import Holder as Holding
-from sederunt.bus.silent_holder import ask
 from sederunt.bus.streams import QUEUES, held_subject
 
 # Of a busy machine's stalls the longest are seconds; a holder who is asleep for two of these is told so.
@@ -468,6 +468,30 @@ async def test_a_job_that_is_offered_begins_beside_its_holder_who_settles_it_no_
     draining.let_go.set()
     assert await drain == 0
     assert await taker.bus.queued("attend") == {job}, "what becomes of it is the new holder's business"
+    await taker.close()
+    await until_empty(taker.bus)
+
+
+async def test_a_holder_that_answers_late_is_no_dead_one(
+    connect: Connections, tally: Tally, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen on a machine at a load of 20: a host that handed its bots over was taken for lost, and each had a gap."""
+    draining = Holder(await connect(ack_wait_s=ACK_WAIT_S, name="old"), tally)
+    await publish(draining.bus)
+    await tally.reach(1)
+    told = draining.bus.tell
+
+    async def tell_late(*said: Any, **options: Any) -> None:
+        await asyncio.sleep(2 * ASK_S)
+        await told(*said, **options)
+
+    monkeypatch.setattr(draining.bus, "tell", tell_late)
+    drain = asyncio.create_task(draining.consumer.drain(60, others=lambda: True))
+    taker = Holder(await connect(ack_wait_s=ACK_WAIT_S, name="new"), tally)
+    await tally.reach(2)
+    assert [delivery.beside for delivery in taker.deliveries] == [True]
+    draining.let_go.set()
+    assert await drain == 0
     await taker.close()
     await until_empty(taker.bus)
 
