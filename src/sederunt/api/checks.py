@@ -27,9 +27,8 @@ from sederunt.transcription.models import (
     provider_of,
     providers,
 )
-from sederunt.transcription.plugins import is_installed
+from sederunt.transcription.plugins import is_installed, live_fault
 from sederunt.transcription.plugins import provider as plug
-from sederunt.transcription.realtime import live_fault
 
 _LINK = frozenset({"service", "meeting_url"})
 _MODEL = frozenset({"transcription_model", "transcription_credentials"})

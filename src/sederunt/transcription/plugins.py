@@ -11,7 +11,9 @@ from types import MappingProxyType
 
 from sederunt import log
 from sederunt.errors import SetupError
+from sederunt.settings import Settings
 from sederunt.transcription.provider import Provider
+from sederunt.transcription.rows import ModelRow
 from sederunt.transcription.sessions import RealtimeProvider
 
 GROUP = "sederunt.transcribers"
@@ -52,6 +54,16 @@ def realtime_provider(name: str) -> RealtimeProvider:
     if found.realtime is None:
         raise SetupError(f"{found.row.title} does not transcribe live in this installation.")
     return found.realtime
+
+
+def live_fault(settings: Settings, model_row: ModelRow) -> str | None:
+    """Return why this model cannot transcribe a bot live here, as a sentence with the remedy; None where it can."""
+    if model_row.provider is None:
+        return None
+    try:
+        return realtime_provider(model_row.provider).fault(settings, model_row)
+    except SetupError as fault:
+        return str(fault)
 
 
 def is_installed(name: str) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from sederunt.errors import SetupError
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.live import (
@@ -19,6 +18,7 @@ from sederunt.transcription.live import (
     Trouble,
 )
 from sederunt.transcription.models import ModelRow
+from sederunt.transcription.pipeline import Pipeline
 from sederunt.transcription.plugins import realtime_provider
 from sederunt.transcription.sessions import Order
 
@@ -41,8 +41,6 @@ def open_live(
     thread.
     Raises SetupError where the model's provider does not transcribe live here.
     """
-    from sederunt.transcription.pipeline import Pipeline  # whoever only asks for a fault needs none of its libraries
-
     if model_row.provider is None:
         raise ValueError("the model transcribes nothing")
     provider = realtime_provider(model_row.provider)
@@ -54,16 +52,6 @@ def prepare_live(settings: Settings, model_row: ModelRow, lang: str | None) -> N
     """Load what live transcription needs, before there is anything to hear. Blocks. Raises SetupError."""
     if model_row.provider is not None:
         realtime_provider(model_row.provider).prepare(settings, lang)
-
-
-def live_fault(settings: Settings, model_row: ModelRow) -> str | None:
-    """Return why this model cannot transcribe a bot live here, as a sentence with the remedy; None where it can."""
-    if model_row.provider is None:
-        return None
-    try:
-        return realtime_provider(model_row.provider).fault(settings, model_row)
-    except SetupError as fault:
-        return str(fault)
 
 
 __all__ = [
@@ -78,7 +66,6 @@ __all__ = [
     "Revised",
     "Started",
     "Trouble",
-    "live_fault",
     "open_live",
     "prepare_live",
 ]

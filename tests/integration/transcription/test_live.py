@@ -20,7 +20,8 @@ from sederunt.transcription.diarization import weights
 from sederunt.transcription.diarization.networks import load_networks
 from sederunt.transcription.live import Ended, Event, Final, Frame, Partial, Started, Trouble
 from sederunt.transcription.pipeline import Pipeline
-from sederunt.transcription.realtime import live_fault, open_live
+from sederunt.transcription.plugins import live_fault
+from sederunt.transcription.realtime import open_live
 from sederunt.transcription.sessions import Draft, Onset, Over, SessionEvent, Settled
 from sederunt.transcription.whisper.engine import Whisper
 from sederunt.transcription.whisper.live.engine import Engine, Place
