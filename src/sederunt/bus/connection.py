@@ -221,17 +221,20 @@ class Bus:
 
     async def request(self, subject: str, message: Mapping[str, Any], *, within_s: float = 5.0) -> dict[str, Any]:
         """Ask and wait. NoResponder at once when nobody serves the subject, BusAway when no answer came in time."""
-        payload = json.dumps({**message, **carried()}).encode()
         try:
             async with asyncio.timeout(within_s):
                 await self._up.wait()
-                answer = await self._client.request(subject, payload, timeout=within_s)
+                answer = await self._client.request(subject, _question(message), timeout=within_s)
         except NoRespondersError:
             raise NoResponder(f"Nobody answers on {subject}.") from None
         except (TimeoutError, NatsError, OSError):
             raise BusAway(f"No answer on {subject} within {within_s:g} s.") from None
         result: dict[str, Any] = json.loads(answer.data)
         return result
+
+    async def ask(self, subject: str, message: Mapping[str, Any], *, reply: str) -> None:
+        """Ask and do not wait: the answer, or the server's word that nobody serves the subject, comes to `reply`."""
+        await self.tell(subject, _question(message), reply=reply)
 
     async def command(self, bot_id: UUID | str, message: Mapping[str, Any], *, within_s: float = 5.0) -> dict[str, Any]:
         """Ask the host that holds this bot: {"do": "stop" | "chat" | "are-you-there", …}."""
@@ -372,3 +375,8 @@ class Bus:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _question(message: Mapping[str, Any]) -> bytes:
+    """Return a request as it is sent, with the origin of what asks."""
+    return json.dumps({**message, **carried()}).encode()

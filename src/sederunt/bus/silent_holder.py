@@ -71,7 +71,7 @@ async def wait_out(bus: Bus, subject: str, question: Mapping[str, Any], *, prove
                 return Holder.UNKNOWN
             if loop.time() >= until:
                 return Holder.SILENT
-            await bus.tell(subject, json.dumps(question).encode(), reply=inbox)
+            await bus.ask(subject, question, reply=inbox)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(ASK_EVERY_S):
                     return await answers.get()
