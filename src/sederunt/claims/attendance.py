@@ -93,15 +93,23 @@ class Attendance:
         changes += self._back_already(changes, at_ms)
         own = register.own_keys
         changes = [change for change in changes if change.participant.key not in own]
-        for key in sorted(known & (own - own_before)):  # it was taken for a participant, and may be written
+        changes += self._turned_out(known & (own - own_before), known & (own_before - own), shown, at_ms)
+        return changes + speaking.bind(strangers)
+
+    def _turned_out(
+        self, ours: Iterable[str], others: Iterable[str], shown: frozenset[str], at_ms: int
+    ) -> list[RosterChange]:
+        """Take back who turned out to be the bot itself, and tell of who turned out to be somebody else."""
+        changes: list[RosterChange] = []
+        for key in sorted(ours):  # it was taken for a participant, and may be written
             self._unwritten.note_deleted(key)
             if key in shown:
-                changes.append(PersonLeft(participant=speaking.participant(key), at_ms=at_ms))
-        for key in sorted(known & (own_before - own)):
+                changes.append(PersonLeft(participant=self._speaking.participant(key), at_ms=at_ms))
+        for key in sorted(others):
             self._unwritten.note(key)
-            if key in shown and register.people[key].here:
-                changes.append(PersonTracked(participant=speaking.participant(key), at_ms=at_ms))
-        return changes + speaking.bind(strangers)
+            if key in shown and self._register.people[key].here:
+                changes.append(PersonTracked(participant=self._speaking.participant(key), at_ms=at_ms))
+        return changes
 
     def _back_already(self, changes: Iterable[RosterChange], at_ms: int) -> list[RosterChange]:
         """Join whom a roster that lags showed twice: who left just now, and the entry under which they are back."""
