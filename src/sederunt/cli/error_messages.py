@@ -6,7 +6,14 @@ from contextlib import contextmanager
 import typer
 
 from sederunt.cli.terminal import plain, tell
-from sederunt.errors import SederuntError
+from sederunt.errors import RequestError, SederuntError
+
+KEY_REFUSED = (
+    "The service does not take this API key: it is unknown, expired or revoked. "
+    "`sederunt keys create NAME`, where the service runs, makes another."
+)
+
+_MOST_TOLD = 500  # characters of an answer
 
 
 @contextmanager
@@ -24,12 +31,16 @@ def plain_errors() -> Iterator[None]:
 
 def sentence_of(error: BaseException) -> str | None:
     """Return what to tell of an error: ours, a file's, a connection's; None for what is a fault of the program."""
+    if isinstance(error, RequestError) and error.status == 401:
+        return KEY_REFUSED
     if isinstance(error, SederuntError):
         return str(error)
     if isinstance(error, OSError):
         reason = error.strerror or str(error) or type(error).__name__
         return f"{error.filename}: {reason}." if error.filename else f"{reason}."
     if type(error).__module__.partition(".")[0] in ("httpx2", "httpcore2"):
+        if (answer := getattr(error, "response", None)) is not None:
+            return f"{answer.url} answered with {answer.status_code}: {answer.text[:_MOST_TOLD]}"
         return f"It cannot be reached: {error or type(error).__name__}."
     from sederunt.database.faults import is_away  # not for those who never come here
 

@@ -10,9 +10,12 @@ import typer
 
 from sederunt import __version__, log
 from sederunt.cli import main
-from sederunt.cli.error_messages import plain_errors, sentence_of
+from sederunt.cli.error_messages import KEY_REFUSED, plain_errors, sentence_of
 from sederunt.cli.status import status
 from sederunt.errors import NotFound
+from sederunt.mcp.backend import Refusal
+
+ASKED = httpx2.Request("POST", "http://here/bot")
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,14 @@ from sederunt.errors import NotFound
             httpx2.ConnectError("All connection attempts failed"),
             "It cannot be reached: All connection attempts failed.",
         ),
+        (
+            httpx2.HTTPStatusError(
+                "Client error", request=ASKED, response=httpx2.Response(400, text="no", request=ASKED)
+            ),
+            "http://here/bot answered with 400: no",
+        ),
+        (Refusal(401, {"message": "Unauthenticated."}), KEY_REFUSED),
+        (Refusal(404, {"message": "There is no bot."}), "There is no bot."),
     ],
 )
 def test_a_callers_or_machines_fault_is_one_sentence(
