@@ -73,10 +73,10 @@ def refusal(url: str, *, allow_private: bool = False) -> str | None:
         return "This is not an address: expected https://host/path."
     if parts.scheme not in ("http", "https") or not host:
         return "This is not a web address: expected http:// or https:// and a host."
+    if port == 0 or not (allow_private or port is None or _is_open_port(port)):
+        return f"Port {port} is not open to us: expected 80, 443, or one from {LOWEST_FREE_PORT} on."
     if allow_private:
         return None
-    if port is not None and not _is_open_port(port):
-        return f"Port {port} is not open to us: expected 80, 443, or one from {LOWEST_FREE_PORT} on."
     try:
         address = ip_address(host)
     except ValueError:

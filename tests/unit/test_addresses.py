@@ -112,6 +112,7 @@ def test_an_ordinary_address_is_not_refused(url: str) -> None:
 def test_private_addresses_can_be_allowed() -> None:
     assert refusal("http://127.0.0.1:80/", allow_private=True) is None
     assert refusal("ftp://127.0.0.1/", allow_private=True) is not None
+    assert refusal("http://127.0.0.1:0/", allow_private=True) is not None
 
 
 @pytest.mark.parametrize("host", [*SPELLINGS, "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "169.254.169.254"])

@@ -9,7 +9,6 @@ import binascii
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from pydantic import PlainValidator, WithJsonSchema
@@ -73,8 +72,7 @@ def _string(value: object) -> str:
 def url_of(value: object) -> str:
     """Return an absolute http or https address, as it was sent."""
     text = text_of(value, most=LONGEST_URL)
-    improper = addresses.refusal(text, allow_private=True) or urlsplit(text).port == 0
-    if improper or _NOT_IN_URLS.search(text):
+    if addresses.refusal(text, allow_private=True) or _NOT_IN_URLS.search(text):
         raise refusal("must be an absolute URL that begins with http:// or https://")
     return text
 
