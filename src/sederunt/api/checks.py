@@ -151,7 +151,8 @@ class Checks:
             return
         if row is not None and (provider is None or credential.provider != provider.name):
             wanted = f"one for {provider.title}" if provider is not None and provider.needs_key else "none"
-            whose = f"transcription_credentials is the id of a key for {_title(credential.provider)}"
+            held = providers().get(credential.provider)
+            whose = f"transcription_credentials is the id of a key for {held.title if held else credential.provider}"
             sentence = f"{whose}; {row.identifier} needs {wanted}."
             add(faults, "transcription_credentials", sentence)
 
@@ -202,11 +203,6 @@ def _whose(link: str) -> str:
         return f" It is a link of '{service_of_link(link)}': send that as service."
     except InvalidLink:
         return ""
-
-
-def _title(provider: str) -> str:
-    known = providers().get(provider)
-    return known.title if known else provider
 
 
 def _check_wishes(config: BotConfig | RecordingConfig, faults: Faults) -> None:

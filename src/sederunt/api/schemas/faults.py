@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -63,14 +63,10 @@ def _faults_of(error: ValidationError) -> Faults:
     faults: Faults = {}
     for finding in error.errors(include_url=False, include_input=False):
         name = ".".join(str(part) for part in finding["loc"])
-        add(faults, name, _sentence(name, _predicate(finding)))
+        known = _PREDICATES.get(finding["type"], "is not valid")
+        predicate = str(finding["ctx"]["predicate"]) if finding["type"] == "refused" else known
+        add(faults, name, _sentence(name, predicate))
     return faults
-
-
-def _predicate(finding: Mapping[str, Any]) -> str:
-    if finding["type"] == "refused":
-        return str(finding["ctx"]["predicate"])
-    return _PREDICATES.get(finding["type"], "is not valid")
 
 
 def _sentence(name: str, predicate: str) -> str:

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.fields import FieldInfo
 
 from sederunt.api.schemas import values as v
 from sederunt.model.bot import STOP_OPTION_LIMITS, Authentication, BotConfig, Service, StopOptions
@@ -60,12 +59,8 @@ class Body(BaseModel):
     def _without_nulls(cls, body: object) -> object:
         if not isinstance(body, Mapping):
             return body
-        fields = cls.model_fields
-        return {name: sent for name, sent in body.items() if not (sent is None and _is_plain(fields.get(name)))}
-
-
-def _is_plain(field: FieldInfo | None) -> bool:
-    return field is not None and field.annotation in (bool, int)
+        plain = {name for name, field in cls.model_fields.items() if field.annotation in (bool, int)}
+        return {name: sent for name, sent in body.items() if sent is not None or name not in plain}
 
 
 class StopOptionFields(Body):

@@ -100,16 +100,15 @@ async def outgoing_of(context: ApiContext, bot: Bot, kind: SocketKind, since: in
     if bot.status in _OVER:
         newest = await feeds.last_sequence(context.bus, bot.id)
         if kind is SocketKind.AUDIO or since is None or not newest:
-            yield _afterwards(await _final(context, bot, newest) if kind is not SocketKind.AUDIO else None)
+            final = None
+            if kind is not SocketKind.AUDIO:
+                final = messages.connected(final_values(await context.bots.view(bot.id, bot.account_id)), newest)
+            yield _afterwards(final)
             return
     async with context.hub.channel(await context.bots.as_told(bot)) as channel:
         outgoing: Outgoing = channel.audio() if kind is SocketKind.AUDIO else channel.events(since)
         async with aclosing(outgoing):
             yield outgoing
-
-
-async def _final(context: ApiContext, bot: Bot, newest: int) -> str:
-    return messages.connected(final_values(await context.bots.view(bot.id, bot.account_id)), newest)
 
 
 async def _afterwards(final: str | None) -> Outgoing:

@@ -1,6 +1,6 @@
 """Signed addresses of recordings, tracks, pictures and evidence: no key, ranges, no listing."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from uuid import UUID
 
@@ -63,12 +63,7 @@ def _answer(
     status = 206 if span is not None else 200
     if request.method == "HEAD" or size == 0:
         return Response(status_code=status, headers=headers)
-    return StreamingResponse(_bytes(context, key, part), status, headers)
-
-
-async def _bytes(context: ApiContext, key: str, part: ByteRange) -> AsyncIterator[bytes]:
-    async for data in context.objects.stream(key, part.start, part.end):
-        yield data
+    return StreamingResponse(context.objects.stream(key, part.start, part.end), status, headers)
 
 
 def _checked_key(context: ApiContext, request: Request) -> str | None:

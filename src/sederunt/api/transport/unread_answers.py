@@ -69,7 +69,7 @@ class UnreadAnswers(Generic[Answered]):
 
     def beyond_memory(self) -> list[Answered]:
         """Return whose answers have to go, so that all others fit: the largest of the address that has most."""
-        sizes = {connection: connection.unread_bytes() for connection in self._all}
+        sizes = self._sizes()
         found = []
         total = sum(sizes.values())
         while total > self._most_bytes:
@@ -79,8 +79,10 @@ class UnreadAnswers(Generic[Answered]):
 
     def greediest(self) -> Answered | None:
         """Return which of them makes room where there is none left."""
-        sizes = {connection: connection.unread_bytes() for connection in self._all}
-        return self._greediest(sizes) if sizes else None
+        return self._greediest(self._sizes()) if self._all else None
+
+    def _sizes(self) -> dict[Answered, int]:
+        return {connection: connection.unread_bytes() for connection in self._all}
 
     def _greediest(self, sizes: dict[Answered, int]) -> Answered:
         held: Counter[str] = Counter()
