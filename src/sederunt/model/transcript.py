@@ -1,6 +1,6 @@
 """A transcript: segments, their utterances, their words. All times are seconds from the start of the recording."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 # Why words may be missing: see `Doubt`.
@@ -25,6 +25,11 @@ class Utterance:
     transcript: str
     words: tuple[Word, ...] = ()
     lang: str | None = None  # that it is written in, as a two-letter tag; None where nobody told
+
+    def spoken_by(self, speaker: int) -> "Utterance":
+        """Return the same with another speaker, also of each word."""
+        words = tuple(replace(word, speaker=speaker) for word in self.words)
+        return replace(self, speaker=speaker, words=words)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

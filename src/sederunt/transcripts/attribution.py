@@ -372,7 +372,7 @@ def _goes_on(group: Sequence[NamedUtterance], after: NamedUtterance) -> bool:
 
 
 def _segment(group: Sequence[NamedUtterance], number: int) -> Segment:
-    utterances = tuple(_numbered(each.utterance, number) for each in group)
+    utterances = tuple(each.utterance.spoken_by(number) for each in group)
     weights = [max(1, len(utterance.words)) for utterance in utterances]
     confidence = sum(u.confidence * w for u, w in zip(utterances, weights, strict=True)) / sum(weights)
     return Segment(
@@ -399,8 +399,3 @@ def _pooled(group: Sequence[NamedUtterance]) -> tuple[NameGuess, ...]:
     return tuple(
         NameGuess(name=name, confidence=round(min(1.0, share), 4)) for name, share in ranked if share >= LEAST_SHARE
     )
-
-
-def _numbered(utterance: Utterance, number: int) -> Utterance:
-    words = tuple(replace(word, speaker=number) for word in utterance.words)
-    return replace(utterance, speaker=number, words=words)

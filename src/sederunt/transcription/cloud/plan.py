@@ -140,12 +140,7 @@ def relabelled(
             number = known.get(str(each.speaker))
             numbers[each.speaker] = taken if number is None else number
             taken += number is None
-    return [_spoken_by(each, numbers[each.speaker]) for each in later]
-
-
-def _spoken_by(utterance: Utterance, number: int) -> Utterance:
-    words = tuple(replace(word, speaker=number) for word in utterance.words)
-    return replace(utterance, speaker=number, words=words)
+    return [each.spoken_by(numbers[each.speaker]) for each in later]
 
 
 def _by_piece(file: PlannedFile, utterance: Utterance) -> list[tuple[Piece, Utterance]]:
