@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sederunt.bench.live_speech import Told
-from sederunt.transcription.text import join
+from sederunt.transcription.text import folded, join
 from sederunt.transcription.whisper.speech import RATE, Samples
 
 STEP_S, BUFFER_S = 1.0, 15.0
@@ -73,11 +73,7 @@ class LocalAgreement:
 def _agreed(one: list[_Word], other: list[_Word]) -> int:
     count = 0
     for mine, yours in zip(one, other, strict=False):
-        if _folded(mine[0]) != _folded(yours[0]):
+        if folded(mine[0]) != folded(yours[0]):
             break
         count += 1
     return count
-
-
-def _folded(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())

@@ -23,6 +23,11 @@ def join(parts: Iterable[str]) -> str:
     return joined
 
 
+def folded(text: str) -> str:
+    """Return a word as it is compared: its letters and digits alone, in lower case."""
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
 def runs(utterance: Utterance, labels: Sequence[Label]) -> list[tuple[Label | None, Utterance]]:
     """Cut an utterance where the label of its words changes; without words it stays whole, its label None."""
     if not utterance.words:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sederunt.model.transcript import LiveLine, Utterance, Word
-from sederunt.transcription.text import cut_at_pauses, join, runs
+from sederunt.transcription.text import cut_at_pauses, folded, join, runs
 
 Stretch = tuple[float, float]
 
@@ -127,11 +127,11 @@ def _without_seam(utterance: Utterance, told: Iterable[Word]) -> Utterance | Non
     """
     first, last, begin, end = utterance.words[0], utterance.words[-1], False, False
     for word in told:
-        begin |= _folded(word.word) == _folded(first.word) and abs(word.end - first.start) <= AROUND_S
-        end |= _folded(word.word) == _folded(last.word) and abs(word.start - last.end) <= AROUND_S
+        begin |= folded(word.word) == folded(first.word) and abs(word.end - first.start) <= AROUND_S
+        end |= folded(word.word) == folded(last.word) and abs(word.start - last.end) <= AROUND_S
     count = len(utterance.words)
     kept = [part for fresh, part in runs(utterance, [begin <= n < count - end for n in range(count)]) if fresh]
-    return kept[0] if kept and _folded(kept[0].transcript) else None
+    return kept[0] if kept and folded(kept[0].transcript) else None
 
 
 def _span(line: LiveLine) -> Stretch:
@@ -141,7 +141,3 @@ def _span(line: LiveLine) -> Stretch:
 
 def _shared_s(one: Stretch, other: Stretch) -> float:
     return min(one[1], other[1]) - max(one[0], other[0])
-
-
-def _folded(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Protocol
 
+from sederunt.transcription.text import folded
 from sederunt.transcription.whisper import windows
 from sederunt.transcription.whisper.decoding import (
     FASTEST_S,
@@ -320,11 +321,12 @@ def _merged(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> 
     if not more:
         return phrases
     found = _words(more)
-    if sum(_is_amid(word, found) for word in _words(phrases)) >= len(found):
+    middles = [(word.start + word.end) / 2 for word in _words(phrases)]
+    if sum(found[0].start < middle < found[-1].end for middle in middles) >= len(found):
         return phrases
     first, last = max(0.0, found[0].start - NEAR_S), found[-1].end + NEAR_S
     phrases = _led_to(phrases, found, first)
-    again = {_folded(word.text) for word in found}
+    again = {folded(word.text) for word in found}
     starts = [phrase.words[0].start for phrase in more]
     kept: list[TokenPhrase] = []
     for phrase in phrases:
@@ -345,22 +347,22 @@ def _fresh(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> t
         return ()
     opening = more[0].words[0]
     before = [word for word in _words(phrases) if _is_word(word.text) and word.start <= opening.start]
-    if before and _folded(before[-1].text) == _folded(opening.text) and before[-1].end >= opening.start - NEAR_S:
+    if before and folded(before[-1].text) == folded(opening.text) and before[-1].end >= opening.start - NEAR_S:
         rest = replace(more[0], words=more[0].words[1:])
         return (rest, *more[1:]) if rest.words else more[1:]
     return more
 
 
 def _is_twice(word: TimedWord, last: float, again: set[str]) -> bool:
-    return word.start < last and _folded(word.text) in again
+    return word.start < last and folded(word.text) in again
 
 
 def _led_to(phrases: tuple[TokenPhrase, ...], found: Sequence[TimedWord], moment: float) -> tuple[TokenPhrase, ...]:
     """Return the first reading with what it says before the second one's two opening words put before that moment: the
     last word before a gap is drawn out over it, and may be timed at its end.
     """
-    texts = [_folded(word.text) for word in _words(phrases)]
-    opening = [_folded(word.text) for word in found[:2]]
+    texts = [folded(word.text) for word in _words(phrases)]
+    opening = [folded(word.text) for word in found[:2]]
     place = next((n for n in range(len(texts) - 1) if texts[n : n + 2] == opening), 0)
     led, left = list[TokenPhrase](), place
     for phrase in phrases:
@@ -368,10 +370,6 @@ def _led_to(phrases: tuple[TokenPhrase, ...], found: Sequence[TimedWord], moment
         led.append(replace(phrase, words=(*before, *phrase.words[left:])))
         left = max(0, left - len(phrase.words))
     return tuple(led)
-
-
-def _is_amid(word: TimedWord, found: Sequence[TimedWord]) -> bool:
-    return found[0].start < (word.start + word.end) / 2 < found[-1].end
 
 
 def _is_instead(word: TimedWord, found: Sequence[TimedWord]) -> bool:
@@ -394,10 +392,6 @@ def _less(start: float, end: float, taken: Iterable[tuple[float, float]]) -> lis
 
 def _words_in(start: float, end: float, taken: Iterable[tuple[float, float]]) -> int:
     return sum(1 for begin, finish in taken if start <= (begin + finish) / 2 <= end)
-
-
-def _folded(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 def _is_word(text: str) -> bool:

@@ -7,6 +7,7 @@ moments of the sound: what is cut off there, it completes by guessing.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sederunt.transcription.text import folded
 from sederunt.transcription.whisper.decoding import TimedWord
 
 
@@ -51,8 +52,3 @@ def common(one: Sequence[TimedWord], other: Sequence[TimedWord]) -> int:
 def before_edge(words: Sequence[TimedWord], edge_s: float) -> int:
     """Return how many words end before that moment, up to the first that does not."""
     return next((n for n, word in enumerate(words) if word.end > edge_s), len(words))
-
-
-def folded(text: str) -> str:
-    """Return a word as it is compared."""
-    return "".join(letter for letter in text.casefold() if letter.isalnum())

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from sederunt.model.transcript import Utterance, Word
 from sederunt.transcription.sessions import Said
-from sederunt.transcription.text import join
+from sederunt.transcription.text import folded, join
 from sederunt.transcription.whisper import reading, speech, windows, wording
 from sederunt.transcription.whisper.decoding import Network, TimedWord, TokenPhrase
-from sederunt.transcription.whisper.live.hypothesis import Steadiness, folded
+from sederunt.transcription.whisper.live.hypothesis import Steadiness
 from sederunt.transcription.whisper.live.track import OpenUtterance, as_float
 from sederunt.transcription.whisper.reading import Manner
 from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE
