@@ -9,13 +9,19 @@ from collections.abc import Callable
 from typing import Any
 
 
-def read(text: str | bytes | bytearray, *, parse_constant: Callable[[str], Any] | None = None) -> Any:
+def read(
+    text: str | bytes | bytearray,
+    *,
+    parse_constant: Callable[[str], Any] | None = None,
+    decoder: type[json.JSONDecoder] | None = None,
+) -> Any:
     """Return the value. Raises ValueError for what is none, is not UTF-8, or is nested beyond all use.
 
     Args:
         parse_constant: takes NaN and the infinities, which are let through otherwise.
+        decoder: makes of it what the standard one does not.
     """
     try:
-        return json.loads(text, parse_constant=parse_constant)
+        return json.loads(text, cls=decoder, parse_constant=parse_constant)
     except RecursionError:
         raise ValueError("nested too deeply") from None

@@ -215,7 +215,7 @@ class Client:
         del held
         try:
             return long_json.loads(written)
-        except (ValueError, RecursionError):
+        except ValueError:
             return written or None
 
 

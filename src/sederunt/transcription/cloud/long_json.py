@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # typeshed does not know it
 from typing import Any, overload
 
+from sederunt import foreign_json
+
 LONG = 64  # an array of so many items is no long one
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -44,7 +46,7 @@ class LongArray(Sequence[Any]):
 
 def loads(text: str) -> Any:
     """Return what JSON says, long arrays of objects as LongArray, all else as `json.loads` does. Raises ValueError."""
-    return _Decoder().decode(text)
+    return foreign_json.read(text, decoder=_Decoder)
 
 
 class _Decoder(json.JSONDecoder):

@@ -64,6 +64,11 @@ def test_what_is_no_json_is_refused(number: int, end: str) -> None:
         loads(text)
 
 
+def test_what_is_nested_beyond_all_use_is_refused() -> None:
+    with pytest.raises(ValueError, match="nested too deeply"):
+        loads("[" * 100_000)
+
+
 def test_many_words_take_little_more_memory_than_their_text() -> None:
     text = json.dumps(ANSWER)
     tracemalloc.start()
