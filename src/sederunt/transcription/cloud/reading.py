@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sederunt.model.transcript import Utterance, Word
@@ -81,6 +81,11 @@ def status_word(value: Any) -> str:
 def flag(value: Any) -> bool:
     """Read whether something is so: true, or the word for it."""
     return value is True or status_word(value) in ("true", "1")
+
+
+def listed(value: Any) -> list[Any]:
+    """Read a list; from anything that is none, an empty one."""
+    return value if isinstance(value, list) else []
 
 
 def record(value: Any) -> Mapping[str, Any]:
@@ -191,10 +196,7 @@ def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
         if not each.transcript.strip():
             continue
         speaker = voices.number(each.speaker)
-        if speaker != each.speaker:
-            words = tuple(replace(word, speaker=speaker) for word in each.words)
-            each = replace(each, speaker=speaker, words=words)
-        numbered.append(each)
+        numbered.append(each if speaker == each.speaker else each.spoken_by(speaker))
     return tuple(numbered)
 
 

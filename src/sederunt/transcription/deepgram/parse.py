@@ -11,6 +11,7 @@ from sederunt.transcription.cloud.reading import (
     Token,
     Voices,
     language,
+    listed,
     number,
     ordered,
     place,
@@ -37,7 +38,7 @@ def parse(body: Any, duration_s: float = 0.0) -> Result:
         end_s = number(obj(obj(body).get("metadata")).get("duration"), duration_s)
         found = tokens(best, voices, channel=n) or spread(text(best.get("transcript")), 0.0, end_s)
         utterances += utterances_of(sure(found, records(best.get("words")), "word", "punctuated_word"))
-        for tag in (channel.get("detected_language"), *_listed(best.get("languages"))):
+        for tag in (channel.get("detected_language"), *listed(best.get("languages"))):
             if code := language(tag):
                 languages[code] += len(found) or 1
         for word in records(best.get("words")):
@@ -93,7 +94,3 @@ def tokens(alternative: Mapping[str, Any], voices: Voices, *, channel: int = 0) 
             Token(word=said, written=written, ends_sentence=written.endswith((".", "?", "!")), channel=channel)
         )
     return found
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -7,17 +7,18 @@ from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Regio
 NOVA_2, NOVA_3 = "nova-2", "nova-3"
 
 
-def _region(name: str) -> Region:
-    return Region(url=f"https://api.{name}.deepgram.com", socket_url=f"wss://api.{name}.deepgram.com")
-
-
 PROVIDER_ROW = ProviderRow(
     name="deepgram",
     title="Deepgram",
     max_file_bytes=2_000_000_000,
     url="https://api.deepgram.com",
     socket_url="wss://api.deepgram.com",
-    regions=MappingProxyType({name: _region(name) for name in ("eu", "au", "in")}),
+    regions=MappingProxyType(
+        {
+            name: Region(url=f"https://api.{name}.deepgram.com", socket_url=f"wss://api.{name}.deepgram.com")
+            for name in ("eu", "au", "in")
+        }
+    ),
 )
 
 _ALL = frozenset(Can)

@@ -13,6 +13,7 @@ from sederunt.transcription.cloud.reading import (
     Voices,
     flag,
     language,
+    listed,
     number,
     record,
     records,
@@ -103,7 +104,7 @@ class DeepgramCodec:
         return any(min(end, told_end) - max(start, told_start) >= half for told_start, told_end in self._finals)
 
     def _said(self, best: Mapping[str, Any], start: float, end: float, window: str) -> Iterator[Said]:
-        lang = next((code for tag in _listed(best.get("languages")) if (code := language(tag))), None)
+        lang = next((code for tag in listed(best.get("languages")) if (code := language(tag))), None)
         voices = Voices()
         labels = {voices.number(word.get("speaker")): word.get("speaker") for word in records(best.get("words"))}
         words = tokens(best, voices) or spread(text(best.get("transcript")), start, end)
@@ -123,7 +124,3 @@ class DeepgramCodec:
 
 def _key(window: str, part: int) -> str:
     return f"{window}.{part}"
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
