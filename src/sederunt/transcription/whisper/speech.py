@@ -123,10 +123,11 @@ def listen(samples: Samples) -> SpeechActivity:
     levels = loudness(samples)
     if not len(levels) or float(levels.max()) < FLOOR:
         return SpeechActivity(levels, np.zeros(len(levels), np.float32))
-    one, each = _even_gains(levels), gains(levels)
+    usual = _usual(levels)
+    one = np.clip(TARGET / usual, 1.0, MOST_GAIN).astype(np.float32)
     # Either hearing loses something that the other finds: one gain the quiet voice beside a loud one, a gain that
     # follows the voice its edges in noise.
-    speech = np.maximum(_heard(samples, one), _heard(samples, each))
+    speech = np.maximum(_heard(samples, one), _heard(samples, _gains(levels, usual)))
     return SpeechActivity(levels, np.where(levels < FLOOR, 0.0, speech).astype(np.float32))
 
 
@@ -137,11 +138,6 @@ def _heard(samples: Samples, gain: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(detector()(padded), np.float32).reshape(-1)[: len(gain)]
 
 
-def _even_gains(levels: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return one gain for all of some twenty seconds, by their louder frames."""
-    return np.asarray(np.clip(TARGET / _usual(levels), 1.0, MOST_GAIN), np.float32)
-
-
 def _usual(levels: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return how loud the louder of the audible frames are, for all of some twenty seconds."""
     parts = np.array_split(levels, -(-len(levels) // USUAL))
@@ -150,10 +146,10 @@ def _usual(levels: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.repeat(np.array(found, np.float32), [len(part) for part in parts])
 
 
-def gains(levels: NDArray[np.float32]) -> NDArray[np.float32]:
+def _gains(levels: NDArray[np.float32], usual: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return what brings each frame's surroundings to the level the detector is used to, changing slowly."""
     loudest = np.maximum(_around(levels, np.max), FLOOR)
-    wanted = TARGET / np.maximum(loudest, _usual(levels) / MOST_LIFT)
+    wanted = TARGET / np.maximum(loudest, usual / MOST_LIFT)
     return _around(np.clip(wanted, 1.0, MOST_GAIN).astype(np.float32), np.mean)
 
 
