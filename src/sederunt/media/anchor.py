@@ -83,9 +83,10 @@ class Anchor(Generic[Item]):
 
     def tick(self, now_ms: float) -> list[tuple[float, Item]]:
         """Decide on held frames whose time is over."""
-        if not self._doubted or now_ms - self._first_doubt_ms() < DOUBT_MS:
+        if not self._doubted:
             return []
-        return self.drain()
+        since_ms = next((at_ms for _, _, at_ms, _ in self._doubted if at_ms is not None), 0.0)
+        return self.drain() if now_ms - since_ms >= DOUBT_MS else []
 
     def drain(self) -> list[tuple[float, Item]]:
         """Decide on held frames now."""
@@ -119,9 +120,6 @@ class Anchor(Generic[Item]):
     def _start_ms(self, tick: int) -> float:
         assert self._zero_ms is not None
         return self._zero_ms + tick / self._per_ms
-
-    def _first_doubt_ms(self) -> float:
-        return next((at_ms for _, _, at_ms, _ in self._doubted if at_ms is not None), 0.0)
 
     def _move(self, by_ms: float) -> None:
         assert self._zero_ms is not None

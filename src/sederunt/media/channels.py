@@ -6,6 +6,7 @@ both. Each channel's loudness is compared with what its own speech has, for one 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +65,9 @@ def one_channel(blocks: Iterable[Stereo], channel: CallChannel) -> Iterator[Samp
     """Yield the sound of one channel; silence where it has only what it picked up of the other."""
     reach = BESIDE + NEAR
     held, seen = np.zeros((0, 2), np.float32), 0  # `seen`: frames of `held` that were given, and are looked back at
-    for block, ended in _with_last(blocks):
-        held = np.concatenate([held, block])
+    for block in chain(blocks, [None]):
+        ended = block is None
+        held = held if block is None else np.concatenate([held, block])
         last = len(held) // FRAME if not ended else -(-len(held) // FRAME)
         until = last if ended else max(seen, last - reach)
         if until > seen:
@@ -102,9 +104,3 @@ def _widest(values: NDArray[np.float32], reach: int) -> NDArray[np.float32]:
     """Return the greatest value so near to each place."""
     padded = np.pad(values, reach, mode="edge")
     return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1))
-
-
-def _with_last(blocks: Iterable[Stereo]) -> Iterator[tuple[Stereo, bool]]:
-    for block in blocks:
-        yield block, False
-    yield np.zeros((0, 2), np.float32), True

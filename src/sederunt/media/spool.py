@@ -34,7 +34,18 @@ class Spool(Generic[Item]):
     def fill(self, pieces: Iterable[bytes]) -> None:
         """Take all pieces, one after another."""
         for data in pieces:
-            self._add(data)
+            self.pieces += 1
+            try:
+                items = self._read(data, False)
+            except BrokenMedia as error:
+                items = self._read(data, True)
+                self.damaged += 1
+                logger.warning(
+                    "piece was damaged", action="piece_salvaged", reason=str(error), bytes=len(data), kept=len(items)
+                )
+            if items:
+                self._index.append((items[0].start, self._file.tell(), len(data)))
+                self._file.write(data)
         self._index.sort(key=itemgetter(0))
 
     def items(self) -> Iterator[Item]:
@@ -48,17 +59,3 @@ class Spool(Generic[Item]):
             held.extend(self._read(self._file.read(length), True))
             held.sort(key=attrgetter("start"))
         yield from held
-
-    def _add(self, data: bytes) -> None:
-        self.pieces += 1
-        try:
-            items = self._read(data, False)
-        except BrokenMedia as error:
-            items = self._read(data, True)
-            self.damaged += 1
-            logger.warning(
-                "piece was damaged", action="piece_salvaged", reason=str(error), bytes=len(data), kept=len(items)
-            )
-        if items:
-            self._index.append((items[0].start, self._file.tell(), len(data)))
-            self._file.write(data)

@@ -6,6 +6,7 @@ three apart. And where speech begins and ends the detector knows more exactly. P
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +50,9 @@ def passages(blocks: Iterable[Samples], hear: Hear) -> Iterator[SpokenPassage]:
     """Yield what is said in blocks of sound, in order; what is left of a last frame is filled up with silence."""
     first, sound, heard = 0, np.zeros(0, np.float32), NOTHING
     rest = np.zeros(0, np.float32)
-    for samples, ended in _with_last(blocks):
-        rest = np.concatenate([rest, samples])
-        rest = np.pad(rest, (0, -len(rest) % FRAME)) if ended else rest
+    for samples in chain(blocks, [None]):
+        ended = samples is None
+        rest = np.pad(rest, (0, -len(rest) % FRAME)) if samples is None else np.concatenate([rest, samples])
         whole, rest = np.split(rest, [len(rest) // FRAME * FRAME])
         if len(whole):
             sound, heard = np.concatenate([sound, whole]), heard.then(hear(whole))
@@ -109,9 +110,3 @@ def _silent(sounding: Flags) -> int:
     found = runs(sounding, least=2)
     begin = int(found[0, 0]) if len(found) else len(sounding) - 1  # a last frame may be the first of two
     return max(0, begin - BESIDE)
-
-
-def _with_last(blocks: Iterable[Samples]) -> Iterator[tuple[Samples, bool]]:
-    for samples in blocks:
-        yield samples, False
-    yield np.zeros(0, np.float32), True
