@@ -5,10 +5,11 @@ Two channels with different people, as in a recorded telephone call, are read ap
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from sederunt import log
 from sederunt.media.channels import CallChannel
@@ -38,7 +39,7 @@ NEARLY_S = 1.0  # so close to the end it is the end that is told
 
 logger = log.get(component="transcripts")
 
-OnProgress = Callable[[float, float], Awaitable[None]]
+OnProgress = Callable[[float, float], Coroutine[Any, Any, None]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -211,10 +212,6 @@ def _occasionally(on_progress: OnProgress, duration_s: float) -> Callable[[float
         nonlocal told_s
         if done_s - told_s >= step_s and done_s < duration_s - NEARLY_S:
             told_s = done_s
-            asyncio.run_coroutine_threadsafe(_told(on_progress, done_s, duration_s), loop)
+            asyncio.run_coroutine_threadsafe(on_progress(done_s, duration_s), loop)
 
     return heard
-
-
-async def _told(on_progress: OnProgress, done_s: float, duration_s: float) -> None:
-    await on_progress(done_s, duration_s)
