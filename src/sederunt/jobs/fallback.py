@@ -44,12 +44,10 @@ class Chain:
             try:
                 return await transcribe(self._rows[self._at])
             except ProviderError as error:
-                if self._at + 1 == len(self._rows) or not self._is_for_good(error):
+                is_for_good = not error.retryable or self._job.delivered >= TRIES_EACH * (self._at + 1)
+                if self._at + 1 == len(self._rows) or not is_for_good:
                     raise
                 await self._go_on(error)
-
-    def _is_for_good(self, error: ProviderError) -> bool:
-        return not error.retryable or self._job.delivered >= TRIES_EACH * (self._at + 1)
 
     async def _go_on(self, error: ProviderError) -> None:
         failed, following = self._rows[self._at], self._rows[self._at + 1]

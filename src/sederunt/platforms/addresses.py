@@ -51,7 +51,7 @@ def the_address(text: str, expected: str) -> SplitResult:
 def refuse_second_address(address: SplitResult, expected: str) -> None:
     """Raise InvalidLink where path, query or fragment hide another address, plain, percent- or base64-encoded."""
     rest = decoded(f"{address.path}?{address.query}#{address.fragment}")
-    if _SCHEME.search(rest) or any(_SCHEME.search(text) for text in _base64_texts(rest)):
+    if _SCHEME.search(rest) or any(_SCHEME.search(base64_text(token)) for token in _BASE64.findall(rest)):
         raise InvalidLink(f"The meeting_url hides a second address: {expected}.")
 
 
@@ -96,10 +96,6 @@ def _unwrapped(address: SplitResult) -> str | None:
             query = parse_qs(address.query)
             return next((query[name][0] for name in parameters if name in query), "")
     return None
-
-
-def _base64_texts(text: str) -> list[str]:
-    return [base64_text(token) for token in _BASE64.findall(text)]
 
 
 def with_parameter(url: str, name: str, value: str) -> str:

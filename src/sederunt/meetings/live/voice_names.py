@@ -23,13 +23,10 @@ class VoiceNames:
             found = self._seconds[label]
             found[part.voice] = found.get(part.voice, 0.0) + seconds
             return part
-        key = self._of(label)
+        heard = self._seconds.get(label, {})
+        key, most_s = max(heard.items(), key=lambda pair: pair[1], default=("", 0.0))
+        is_proven = most_s >= max(PROVEN_S, PROVEN_SHARE * sum(heard.values()))
         name = next((each.name for each in meeting.participants if each.key == key), None)
-        if key is None or name is None or (part.guesses and name not in {guess.name for guess in part.guesses}):
+        if not is_proven or name is None or (part.guesses and name not in {guess.name for guess in part.guesses}):
             return part
         return replace(part, voice=key, name=name, guesses=None)
-
-    def _of(self, label: int) -> str | None:
-        found = self._seconds.get(label, {})
-        key, seconds = max(found.items(), key=lambda pair: pair[1], default=("", 0.0))
-        return key if seconds >= max(PROVEN_S, PROVEN_SHARE * sum(found.values())) else None
