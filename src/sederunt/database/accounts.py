@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sederunt.database import tables as t
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
+from sederunt.database.queries import id_parameter
 from sederunt.errors import InvalidConfig, NotFound
 
 
@@ -57,18 +58,18 @@ class Accounts:
         self._database = database
         columns = [t.accounts.c[name] for name in ("id", "name", "created_at", "reserved")]
         self._all = database.query(select(*columns).order_by(t.accounts.c.created_at, t.accounts.c.id))
-        self._one = database.query(select(*columns).where(t.accounts.c.id == _id()))
+        self._one = database.query(select(*columns).where(t.accounts.c.id == id_parameter("id")))
         self._named = database.query(select(*columns).where(t.accounts.c.name == bindparam("name")))
         secrets = ("webhook_secret", "webhook_secret_before", "webhook_secret_before_until")
         self._webhook_secrets = database.query(
-            select(*(t.accounts.c[name] for name in secrets)).where(t.accounts.c.id == _id())
+            select(*(t.accounts.c[name] for name in secrets)).where(t.accounts.c.id == id_parameter("id"))
         )
         keys = select(*(column for column in t.api_keys.c if column.key != "digest"))
-        self._keys = database.query(keys.where(t.api_keys.c.account_id == _id()).order_by(t.api_keys.c.created_at))
+        self._keys = database.query(
+            keys.where(t.api_keys.c.account_id == id_parameter("id")).order_by(t.api_keys.c.created_at)
+        )
         self._key_by_id = database.query(
-            keys.where(
-                t.api_keys.c.id == bindparam("key_id", type_=t.api_keys.c.id.type), t.api_keys.c.revoked_at.is_(None)
-            )
+            keys.where(t.api_keys.c.id == id_parameter("key_id"), t.api_keys.c.revoked_at.is_(None))
         )
         self._key = database.query(
             keys.where(
@@ -220,10 +221,6 @@ class InstallationSecrets:
         kept = await self.get(name)
         assert kept is not None
         return kept
-
-
-def _id() -> Any:
-    return bindparam("id", type_=t.accounts.c.id.type)
 
 
 def _account(row: Mapping[str, Any] | None) -> Account:

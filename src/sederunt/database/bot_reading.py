@@ -29,15 +29,15 @@ from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.outbox import feed_subject
 from sederunt.database.paging import SegmentsPage, cursor_of, older_than
-from sederunt.database.queries import Row
+from sederunt.database.queries import Row, id_parameter
 from sederunt.database.roster import Rosters
 from sederunt.model.bot import Bot
 from sederunt.model.history import Event
 from sederunt.model.participant import Participant
 from sederunt.model.status import AT_WORK, BotStatus
 
-_ID = bindparam("id", type_=t.bots.c.id.type)
-_ACCOUNT = bindparam("account", type_=t.bots.c.account_id.type)
+_ID = id_parameter("id")
+_ACCOUNT = id_parameter("account")
 _NOW = bindparam("now", type_=Moment())
 _MOST = bindparam("most", type_=Integer())
 # A caller sees nothing of a bot that is about to be deleted.

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, bindparam, false, select
+from sqlalchemy import ColumnElement, Select, false, select
 
 from sederunt.database import tables as t
 from sederunt.database.bot_rows import bot_of, unknown_bot
@@ -12,7 +12,7 @@ from sederunt.database.columns import moment_of
 from sederunt.database.engine import Database
 from sederunt.database.json_rows import EVENT_COLUMNS, counted, events_of, gathered, rows_of, sliced
 from sederunt.database.paging import SegmentsPage
-from sederunt.database.queries import Row
+from sederunt.database.queries import Row, id_parameter
 from sederunt.database.transcripts import transcript_of
 from sederunt.model.bot import Bot
 from sederunt.model.history import Event
@@ -93,8 +93,8 @@ def _outline() -> Select[Any]:
 
 def _seen_by_its_account() -> tuple[ColumnElement[bool], ...]:
     return (
-        t.bots.c.id == bindparam("id", type_=t.bots.c.id.type),
-        t.bots.c.account_id == bindparam("account", type_=t.bots.c.account_id.type),
+        t.bots.c.id == id_parameter("id"),
+        t.bots.c.account_id == id_parameter("account"),
         t.bots.c.delete_requested == false(),
     )
 

@@ -12,6 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment, storable
 from sederunt.database.engine import Database
+from sederunt.database.queries import id_parameter
 from sederunt.errors import NotFound
 
 _MOST_DUE = 20
@@ -58,9 +59,9 @@ class CalendarFeeds:
     def __init__(self, database: Database) -> None:
         self._database = database
         feeds = select(t.calendar_feeds)
-        owned = t.calendar_feeds.c.account_id == _bind("account")
+        owned = t.calendar_feeds.c.account_id == id_parameter("account")
         self._of = database.query(feeds.where(owned).order_by(t.calendar_feeds.c.created_at, t.calendar_feeds.c.id))
-        self._one = database.query(feeds.where(owned, t.calendar_feeds.c.id == _bind("id")))
+        self._one = database.query(feeds.where(owned, t.calendar_feeds.c.id == id_parameter("id")))
         due = t.calendar_feeds.c.next_check_at <= bindparam("now", type_=Moment())
         # One account's feeds, however many wait, leave room for the first of every other.
         waited = t.calendar_feeds.c.next_check_at
@@ -68,7 +69,7 @@ class CalendarFeeds:
         ranked = select(t.calendar_feeds.c.id, turn).where(due).subquery()
         first = feeds.join(ranked, ranked.c.id == t.calendar_feeds.c.id).order_by(ranked.c.turn, waited)
         self._due = database.query(first.limit(_MOST_DUE))
-        meetings = select(t.calendar_meetings).where(t.calendar_meetings.c.feed_id == _bind("feed"))
+        meetings = select(t.calendar_meetings).where(t.calendar_meetings.c.feed_id == id_parameter("feed"))
         self._meetings = database.query(meetings.order_by(t.calendar_meetings.c.starts_at))
 
     async def add(self, feed: FeedRow) -> None:
@@ -146,7 +147,3 @@ def _values(meeting: FeedMeetingRow) -> dict[str, Any]:
 
 def _same(meeting: FeedMeetingRow) -> tuple[Any, Any]:
     return t.calendar_meetings.c.account_id == meeting.account_id, t.calendar_meetings.c.key == meeting.key
-
-
-def _bind(name: str) -> Any:
-    return bindparam(name, type_=t.accounts.c.id.type)

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
+from sederunt.database.queries import id_parameter
 from sederunt.database.transcripts import index_transcript, transcript_of
 from sederunt.errors import NotFound
 from sederunt.model.correction import Correction, CorrectionKind, corrected
@@ -20,7 +21,7 @@ class Corrections:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        resource = t.corrections.c.resource_id == bindparam("id", type_=t.corrections.c.resource_id.type)
+        resource = t.corrections.c.resource_id == id_parameter("id")
         self._of = database.query(_in_order().where(resource))
 
     async def of(self, resource_id: UUID) -> tuple[Correction, ...]:

@@ -15,7 +15,7 @@ from sederunt.database.columns import Moment, storable
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.outbox import OutboxMessage, Resource, deliver
-from sederunt.database.queries import Row
+from sederunt.database.queries import Row, id_parameter
 from sederunt.model.history import Event
 
 _ANSWER_KEPT = 250  # characters
@@ -112,12 +112,10 @@ class Deliveries:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        resource = t.deliveries.c.resource_id == bindparam("id", type_=t.deliveries.c.resource_id.type)
+        resource = t.deliveries.c.resource_id == id_parameter("id")
         in_order = select(t.deliveries).where(resource).order_by(t.deliveries.c.position)
         self._next = database.query(in_order.where(t.IS_PENDING).limit(1))
-        self._of = database.query(
-            in_order.where(t.deliveries.c.account_id == bindparam("account", type_=t.deliveries.c.account_id.type))
-        )
+        self._of = database.query(in_order.where(t.deliveries.c.account_id == id_parameter("account")))
         self._attempts = database.query(
             select(t.delivery_attempts)
             .join(t.deliveries, t.deliveries.c.id == t.delivery_attempts.c.delivery_id)

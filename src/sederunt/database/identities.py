@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sederunt.database import tables as t
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
+from sederunt.database.queries import id_parameter
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,9 +32,7 @@ class Identities:
         self._one = database.query(
             known.where(columns.issuer == bindparam("issuer"), columns.subject == bindparam("subject"))
         )
-        self._of_person = database.query(
-            known.where(columns.person_id == bindparam("person", type_=columns.person_id.type))
-        )
+        self._of_person = database.query(known.where(columns.person_id == id_parameter("person")))
         self._email = database.query(select(t.people.c.id).where(t.people.c.email == bindparam("email")))
 
     async def get(self, issuer: str, subject: str) -> PersonIdentity | None:

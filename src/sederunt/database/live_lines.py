@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from sederunt.database import tables as t
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
+from sederunt.database.queries import id_parameter
 from sederunt.database.roster import check_holder
 from sederunt.database.transcripts import segment_of, stored_segment
 from sederunt.model.transcript import LiveLine
@@ -23,9 +24,7 @@ class LiveLineStore:
         self._database = database
         rows = t.live_segments
         self._of = database.query(
-            select(rows)
-            .where(rows.c.bot_id == bindparam("id", type_=rows.c.bot_id.type))
-            .order_by(rows.c.start_ms, rows.c.segment_id)
+            select(rows).where(rows.c.bot_id == id_parameter("id")).order_by(rows.c.start_ms, rows.c.segment_id)
         )
 
     async def save(self, bot_id: UUID, lines: Sequence[LiveLine], *, epoch: int) -> None:

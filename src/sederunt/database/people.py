@@ -13,6 +13,7 @@ from sederunt.database import tables as t
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
+from sederunt.database.queries import id_parameter
 from sederunt.errors import Conflict, InvalidConfig, NotFound
 
 
@@ -76,9 +77,9 @@ class People:
             .join(t.accounts, t.accounts.c.id == members.account_id)
         )
         self._of_account = database.query(
-            person.where(members.account_id == _bind("account")).order_by(people.created_at, people.id)
+            person.where(members.account_id == id_parameter("account")).order_by(people.created_at, people.id)
         )
-        self._of_person = database.query(person.where(people.id == _bind("id")).order_by(t.accounts.c.name))
+        self._of_person = database.query(person.where(people.id == id_parameter("id")).order_by(t.accounts.c.name))
         self._session = database.query(
             person.join(
                 t.sessions, (t.sessions.c.person_id == people.id) & (t.sessions.c.account_id == members.account_id)
@@ -95,7 +96,7 @@ class People:
                 t.sessions.c.digest == bindparam("digest", type_=t.sessions.c.digest.type)
             )
         )
-        self._own_password = database.query(select(people.password_hash).where(people.id == _bind("id")))
+        self._own_password = database.query(select(people.password_hash).where(people.id == id_parameter("id")))
         self._link = database.query(
             select(*(column for column in t.sign_in_links.c if column.key != "digest")).where(
                 t.sign_in_links.c.digest == bindparam("digest", type_=t.sign_in_links.c.digest.type),
@@ -105,7 +106,9 @@ class People:
         self._count = database.query(select(func.count().label("people")).select_from(t.people))
         self._deeds = database.query(
             select(*(column for column in t.audit.c if column.key != "account_id"))
-            .where(t.audit.c.account_id == _bind("account"), t.audit.c.id < bindparam("before", type_=BigInteger()))
+            .where(
+                t.audit.c.account_id == id_parameter("account"), t.audit.c.id < bindparam("before", type_=BigInteger())
+            )
             .order_by(t.audit.c.id.desc())
             .limit(bindparam("most", type_=Integer()))
         )
@@ -241,7 +244,3 @@ class People:
 def _person(row: Mapping[str, Any]) -> Person:
     flags = {name: bool(row[name]) for name in ("has_password", "has_identity")}
     return Person(**{**row, **flags})
-
-
-def _bind(name: str) -> Any:
-    return bindparam(name, type_=t.accounts.c.id.type)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
+from uuid import UUID
 
-from sqlalchemy import Dialect, Executable
+from sqlalchemy import BindParameter, Dialect, Executable, Uuid, bindparam
 from sqlalchemy.sql.compiler import SQLCompiler
 
 Row = dict[str, Any]
@@ -19,6 +20,11 @@ _Convert = Callable[[Any], Any]
 
 _TURN_S = 20.0  # how long a read waits for one of PostgreSQL's connections
 _CLOSE_S = 5.0  # how long reads that still run may take at the end
+
+
+def id_parameter(name: str) -> BindParameter[UUID]:
+    """Return a statement's parameter that takes an id."""
+    return bindparam(name, type_=Uuid())
 
 
 class SqlDriver(Protocol):

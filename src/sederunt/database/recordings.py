@@ -28,7 +28,7 @@ from sederunt.database.holdings import (
 )
 from sederunt.database.json_rows import EVENT_COLUMNS, counted, events_of, gathered, sliced
 from sederunt.database.paging import SegmentsPage, cursor_of, older_than
-from sederunt.database.queries import Row
+from sederunt.database.queries import Row, id_parameter
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
 from sederunt.database.seats import lock_account
 from sederunt.database.transcripts import transcript_of
@@ -85,15 +85,15 @@ class Recordings:
     def __init__(self, database: Database, clock: Clock | None = None) -> None:
         self._database = database
         self._clock = clock or database.clock
-        owned = (t.recordings.c.account_id == _account(), t.recordings.c.delete_requested == false())
-        self._one = database.query(select(t.recordings).where(t.recordings.c.id == _id()))
-        self._owned = database.query(select(t.recordings).where(t.recordings.c.id == _id(), *owned))
+        owned = (t.recordings.c.account_id == id_parameter("account"), t.recordings.c.delete_requested == false())
+        self._one = database.query(select(t.recordings).where(t.recordings.c.id == id_parameter("id")))
+        self._owned = database.query(select(t.recordings).where(t.recordings.c.id == id_parameter("id"), *owned))
         self._views = {
-            paged: database.query(_view(paged=paged).where(t.recordings.c.id == _id(), *owned))
+            paged: database.query(_view(paged=paged).where(t.recordings.c.id == id_parameter("id"), *owned))
             for paged in (False, True)
         }
-        self._outline = database.query(_outline().where(t.recordings.c.id == _id(), *owned))
-        self._origin = database.query(select(t.recordings.c.origin).where(t.recordings.c.id == _id()))
+        self._outline = database.query(_outline().where(t.recordings.c.id == id_parameter("id"), *owned))
+        self._origin = database.query(select(t.recordings.c.origin).where(t.recordings.c.id == id_parameter("id")))
         self._expired = database.query(
             select(t.recordings.c.id)
             .where(
@@ -418,11 +418,3 @@ def _facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _unknown() -> NotFound:
     return NotFound("There is no recording with this id.")
-
-
-def _id() -> Any:
-    return bindparam("id", type_=t.recordings.c.id.type)
-
-
-def _account() -> Any:
-    return bindparam("account", type_=t.recordings.c.account_id.type)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, bindparam, delete, func, select
+from sqlalchemy import and_, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -12,10 +12,11 @@ from sederunt.database import tables as t
 from sederunt.database.bot_rows import unknown_bot
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
+from sederunt.database.queries import id_parameter
 from sederunt.errors import Superseded
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 
-_ID = bindparam("id", type_=t.bots.c.id.type)
+_ID = id_parameter("id")
 _BATCH = 500  # rows of one statement, so that an hour's talk does not become one long wait
 
 

@@ -30,6 +30,7 @@ from sederunt.database import tables as t
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource
+from sederunt.database.queries import id_parameter
 from sederunt.errors import InvalidConfig
 from sederunt.model.search_terms import Phrase, terms
 from sederunt.model.transcript import Segment
@@ -162,7 +163,7 @@ def _lines(*, is_sqlite: bool) -> Select[Any]:
         )
         .where(
             match,
-            lines.c.account_id == bindparam("account", type_=lines.c.account_id.type),
+            lines.c.account_id == id_parameter("account"),
             lines.c.id < bindparam("before", type_=BigInteger()),
             t.bots.c.id.is_(None),
             t.recordings.c.id.is_(None),

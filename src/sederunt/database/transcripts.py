@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, literal, select, union_all
+from sqlalchemy import literal, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -14,6 +14,7 @@ from sederunt.database import search
 from sederunt.database import tables as t
 from sederunt.database.columns import document_text
 from sederunt.database.engine import Database
+from sederunt.database.queries import id_parameter
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 
 
@@ -22,11 +23,7 @@ class Transcripts:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._one = database.query(
-            select(t.transcripts).where(
-                t.transcripts.c.resource_id == bindparam("id", type_=t.transcripts.c.resource_id.type)
-            )
-        )
+        self._one = database.query(select(t.transcripts).where(t.transcripts.c.resource_id == id_parameter("id")))
 
     async def save(self, resource_id: UUID, transcript: Transcript) -> None:
         """Write a transcript, in place of the one that was there, and let search find it."""
@@ -97,11 +94,10 @@ def segment_of(stored: Mapping[str, Any]) -> Segment:
     return Segment(
         **{
             **stored,
-            "utterances": tuple(_utterance(u) for u in stored["utterances"]),
+            "utterances": tuple(
+                Utterance(**{**utterance, "words": tuple(Word(**word) for word in utterance["words"])})
+                for utterance in stored["utterances"]
+            ),
             "potential_speaker_names": None if guesses is None else tuple(NameGuess(**guess) for guess in guesses),
         }
     )
-
-
-def _utterance(stored: Mapping[str, Any]) -> Utterance:
-    return Utterance(**{**stored, "words": tuple(Word(**word) for word in stored["words"])})

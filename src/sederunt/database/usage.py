@@ -14,6 +14,7 @@ from sederunt.database import tables as t
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource
+from sederunt.database.queries import id_parameter
 from sederunt.model.bot import Bot
 from sederunt.model.minutes import minutes_of, waiting_minutes_of
 from sederunt.model.recording import Recording
@@ -54,7 +55,7 @@ class Usage:
         self._between = database.query(
             select(day, *alike, *sums)
             .where(
-                rows.account_id == bindparam("account", type_=rows.account_id.type),
+                rows.account_id == id_parameter("account"),
                 rows.ended_at >= bindparam("since", type_=Moment()),
                 rows.ended_at < bindparam("until", type_=Moment()),
             )

@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from sederunt.database import tables as t
 from sederunt.database.engine import Database
+from sederunt.database.queries import id_parameter
 from sederunt.errors import NotFound
 
 
@@ -45,10 +46,10 @@ class Vault:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._credentials = database.query(_of_account(t.credentials))
-        self._credential = database.query(_of_account(t.credentials).where(t.credentials.c.id == _bind("id")))
+        self._credential = database.query(_of_account(t.credentials).where(t.credentials.c.id == id_parameter("id")))
         self._meeting_accounts = database.query(_of_account(t.meeting_accounts))
         self._meeting_account = database.query(
-            _of_account(t.meeting_accounts).where(t.meeting_accounts.c.id == _bind("id"))
+            _of_account(t.meeting_accounts).where(t.meeting_accounts.c.id == id_parameter("id"))
         )
 
     async def add_credential(self, row: CredentialRow) -> None:
@@ -146,8 +147,4 @@ async def replace_sealed(database: Database, place: SealedColumn, row: Any, old:
 
 
 def _of_account(table: Any) -> Any:
-    return select(table).where(table.c.account_id == _bind("account")).order_by(table.c.created_at, table.c.id)
-
-
-def _bind(name: str) -> Any:
-    return bindparam(name, type_=t.accounts.c.id.type)
+    return select(table).where(table.c.account_id == id_parameter("account")).order_by(table.c.created_at, table.c.id)
