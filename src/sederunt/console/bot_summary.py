@@ -7,6 +7,7 @@ from sederunt.database.bot_view import BotView
 from sederunt.model.bot import Verdict
 from sederunt.model.explanations import VERDICTS, why
 from sederunt.model.history import STATUS_UPDATE, deciding_row
+from sederunt.model.minutes import seconds_of
 from sederunt.model.status import BotStatus
 
 
@@ -67,8 +68,8 @@ def _told(view: BotView) -> tuple[str, str | None]:
 
 
 def _minutes(view: BotView) -> str:
-    began, ended = view.bot.recording_started_at, view.bot.recording_ended_at or view.bot.finished_at
-    if began is None or ended is None:
+    length_s = seconds_of(view.bot)
+    if length_s is None:
         return "nothing"
-    seconds = round((ended - began).total_seconds())
+    seconds = round(length_s)
     return f"{seconds} seconds" if seconds < 90 else f"{round(seconds / 60)} minutes"

@@ -6,12 +6,17 @@ from sederunt.model.status import BotStatus, StopReason
 FREE_WAITING_MIN = 10  # waiting longer than this costs a bot that was not admitted the base price
 
 
-def minutes_of(bot: Bot) -> int:
-    """Return minutes in the meeting, begun ones whole; 0 where it never was in one."""
+def seconds_of(bot: Bot) -> float | None:
+    """Return seconds in the meeting; None for a bot that never was in one, or still is."""
     ended = bot.recording_ended_at or bot.finished_at
     if bot.recording_started_at is None or ended is None:
-        return 0
-    return max(0, -int(-(ended - bot.recording_started_at).total_seconds() // 60))
+        return None
+    return (ended - bot.recording_started_at).total_seconds()
+
+
+def minutes_of(bot: Bot) -> int:
+    """Return minutes in the meeting, begun ones whole; 0 where it never was in one."""
+    return max(0, -int(-(seconds_of(bot) or 0) // 60))
 
 
 def waiting_minutes_of(bot: Bot) -> int:

@@ -6,7 +6,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
@@ -31,6 +31,7 @@ from sederunt.database.recordings import RecordingView
 from sederunt.model.bot import Bot
 from sederunt.model.correction import Correction, corrected_name
 from sederunt.model.history import CHAT_MESSAGE
+from sederunt.model.minutes import seconds_of
 from sederunt.model.status import ACTIVE, ENDINGS, STOPPABLE, BotStatus
 from sederunt.platforms.registry import services
 from sederunt.realtime.messages import Closing
@@ -198,8 +199,7 @@ def lanes_of(view: BotView) -> list[dict[str, Any]]:
     if began is None:
         return []
     zero_ms = began.timestamp() * 1000
-    last = view.bot.recording_ended_at or view.bot.finished_at
-    end_s = (last - began).total_seconds() if last else None
+    end_s = seconds_of(view.bot)
     lanes = []
     for person in view.participants:
         spans: list[list[float]] = []
@@ -228,15 +228,8 @@ def _common(page: Page, view: BotView) -> dict[str, Any]:
         "deletable": bot.status not in ACTIVE,
         "chat": [event for event in view.events if event.event == CHAT_MESSAGE],
         "events": [event_values(event) for event in view.events],
-        "minutes": _length_s(bot),
+        "minutes": seconds_of(bot),
     }
-
-
-def _length_s(bot: Bot) -> float | None:
-    ended: datetime | None = bot.recording_ended_at or bot.finished_at
-    if bot.recording_started_at is None or ended is None:
-        return None
-    return (ended - bot.recording_started_at).total_seconds()
 
 
 def _recording_url(page: Page, bot: Bot) -> str | None:
