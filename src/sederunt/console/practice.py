@@ -5,7 +5,6 @@ other bots go to the real sites as before.
 """
 
 import asyncio
-import contextlib
 import importlib.util
 import json
 import secrets
@@ -23,11 +22,10 @@ from sederunt.bus.tasks import end
 from sederunt.database.ids import new_id
 from sederunt.die_with_parent import tied
 from sederunt.errors import Conflict, LimitReached, TooManyRequests
-from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
+from sederunt.model.bot import Bot, BotConfig, StopOptions
 from sederunt.model.budgets import BUDGETS
 from sederunt.model.status import BotStatus
-from sederunt.platforms.links import InvalidLink
-from sederunt.platforms.registry import parse_link, services
+from sederunt.platforms.registry import service_of_link
 from sederunt.practice.client import PracticeClient
 
 logger = log.get(component="console")
@@ -102,7 +100,7 @@ async def send_practice_bot(call: Call, sites: PracticeSites) -> Bot:
     """Open a meeting and send a bot into it. Raises Conflict, LimitReached, TooManyRequests."""
     url, host_rules = await sites.open_meeting(call.account_id)
     config = BotConfig(
-        service=_service_of(url),
+        service=service_of_link(url),
         meeting_url=url,
         bot_name=NAME,
         transcription_model="none",
@@ -128,15 +126,6 @@ async def send_practice_bot(call: Call, sites: PracticeSites) -> Bot:
     )
     announce_created(bot)
     return bot
-
-
-def _service_of(url: str) -> Service:
-    """Return the service whose site a practice address belongs to."""
-    for service in services():
-        with contextlib.suppress(InvalidLink):
-            parse_link(service, url)
-            return service
-    raise Conflict(f"No platform of this installation knows the practice address {url}.")
 
 
 async def _model(call: Call, config: BotConfig) -> str:
