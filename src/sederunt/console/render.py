@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
@@ -75,6 +76,7 @@ def environment() -> Environment:
         data=_data,
         short=_short,
         service_title=_service_title,
+        service_hosts=_service_hosts,
     )
     made.globals.update(asset=asset_address, version=__version__)
     return made
@@ -123,6 +125,12 @@ def _service_title(service: Service) -> str:
     """A service's title; the name itself for old bots of a platform that is no longer installed."""
     platform = installed().get(service)
     return platform.title if platform else service
+
+
+def _service_hosts(service: Service) -> str:
+    """Return the hosts of a service's site, by which a script knows links; none of a platform that is gone."""
+    origins = installed()[service].origins if service in installed() else ()
+    return " ".join((urlsplit(origin).hostname or "").removeprefix("www.") for origin in origins)
 
 
 def _data(value: object) -> str:

@@ -60,7 +60,7 @@ class Platform(Protocol):
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """Return the origins that get microphone and camera permission."""
+        """Return the origins that get microphone and camera permission; by their hosts the console knows links."""
 
     @property
     def journey(self) -> Journey:

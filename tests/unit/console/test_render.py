@@ -28,11 +28,11 @@ def test_a_meetings_link_leads_to_the_address_that_its_text_holds() -> None:
 
 
 @pytest.mark.usefixtures("_plugged")
-def test_the_choice_of_services_shows_the_titles_of_installed_platforms() -> None:
+def test_the_choice_of_services_has_the_titles_and_hosts_of_installed_platforms() -> None:
     template = environment().from_string(
         "{% import 'parts.html' as parts %}{{ parts.services_choice('service', services) }}"
     )
     text = template.render(services=("gmeet", "roundtable", "removed"))
-    assert '<option value="gmeet">Google Meet</option>' in text
-    assert '<option value="roundtable">Roundtable</option>' in text
-    assert '<option value="removed">removed</option>' in text
+    assert '<option value="gmeet" data-hosts="meet.google.com">Google Meet</option>' in text
+    assert '<option value="roundtable" data-hosts="roundtable.example.org">Roundtable</option>' in text
+    assert '<option value="removed" data-hosts="">removed</option>' in text

@@ -4,11 +4,6 @@ import { ask, Refused } from './api.js';
 import { showFaults, valuesOf } from './forms.js';
 
 const WAIT_MS = 350;
-const SERVICES = [
-  { service: 'gmeet', host: /(^|\.)meet\.google\.com$/ },
-  { service: 'teams', host: /(^|\.)teams\.(microsoft|live)\.com$/ },
-  { service: 'zoom', host: /(^|\.)zoom\.(us|com)$/ },
-];
 
 const form = /** @type {HTMLFormElement} */ (document.querySelector('form[data-api="POST /bot"]'));
 const verdict = /** @type {HTMLElement} */ (document.querySelector('[data-verdict]'));
@@ -18,14 +13,15 @@ let timer;
 /** @type {AbortController | undefined} */
 let asking;
 
-/** Which service an address belongs to, so that nobody has to say it twice. */
+/** Choose the service to whose site an address leads, so that nobody has to say it twice. */
 function guessService() {
   const link = /** @type {HTMLInputElement} */ (form.elements.namedItem('meeting_url'));
   const choice = /** @type {HTMLSelectElement} */ (form.elements.namedItem('service'));
   try {
     const host = new URL(link.value.trim()).hostname;
-    const found = SERVICES.find((row) => row.host.test(host));
-    if (found) choice.value = found.service;
+    const leadsTo = (/** @type {string} */ site) => `.${host}`.endsWith(`.${site}`);
+    const found = [...choice.options].find((option) => option.dataset.hosts?.split(' ').some(leadsTo));
+    if (found) choice.value = found.value;
   } catch {
     // not an address yet
   }
