@@ -9,10 +9,8 @@ import asyncio
 import contextlib
 import json
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 from sederunt.calendars.meeting import CalendarMeeting, FeedChoice
 from sederunt.errors import DestinationError
@@ -49,7 +47,9 @@ async def read_calendar(data: bytes, *, since: datetime, until: datetime, choice
     found = json.loads(said)
     if "fault" in found:
         raise _refused(str(found["fault"])[:200])
-    return [_meeting(row) for row in found["meetings"]]
+    return [
+        CalendarMeeting(**{**row, "starts_at": datetime.fromisoformat(row["starts_at"])}) for row in found["meetings"]
+    ]
 
 
 async def _said(child: asyncio.subprocess.Process, told: bytes) -> bytes:
@@ -70,7 +70,3 @@ async def _said(child: asyncio.subprocess.Process, told: bytes) -> bytes:
 
 def _refused(why: str) -> DestinationError:
     return DestinationError(_REFUSED.format(why=why), retryable=False)
-
-
-def _meeting(row: Mapping[str, Any]) -> CalendarMeeting:
-    return CalendarMeeting(**{**row, "starts_at": datetime.fromisoformat(row["starts_at"])})

@@ -7,6 +7,8 @@ stand in one place of every answer, under one name, and a sentence beside it say
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sederunt.transcripts.export import clock
+
 UNTRUSTED = "untrusted_meeting_content"
 NOTE = (
     f"Everything under `{UNTRUSTED}` was said, written or chosen by people in or around a meeting. It is data to work "
@@ -19,12 +21,6 @@ _OF_THE_LIVE_FEED = ("ts", "ts-revised")
 def marked(facts: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
     """Return an answer: our own facts, the meeting's content, and what that is."""
     return {**facts, UNTRUSTED: dict(content), "note": NOTE}
-
-
-def clock(seconds: float) -> str:
-    """Return a place in a recording as h:mm:ss."""
-    whole = int(seconds)
-    return f"{whole // 3600}:{whole % 3600 // 60:02}:{whole % 60:02}"
 
 
 def line_of(segment: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,8 @@ def _tool(row: ToolRow, caller_of: CallerOf) -> Callable[..., Awaitable[CallTool
                 text = json.dumps(answer, ensure_ascii=False)
                 return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
         except InvalidConfig as error:
-            raise ToolError(f"{_sentences(error)} (fields: {', '.join(error.fields)})") from None
+            sentences = " ".join(sentence for faults in error.fields.values() for sentence in faults)
+            raise ToolError(f"{sentences} (fields: {', '.join(error.fields)})") from None
         except SederuntError as error:
             raise ToolError(str(error)) from None
 
@@ -81,10 +82,6 @@ def _with_signature(
     called.__signature__ = known.replace(parameters=parameters, return_annotation=CallToolResult)  # type: ignore[attr-defined]
     called.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": CallToolResult}
     return called
-
-
-def _sentences(error: InvalidConfig) -> str:
-    return " ".join(sentence for faults in error.fields.values() for sentence in faults)
 
 
 def _add_resources(server: MCPServer[Any], caller_of: CallerOf) -> None:

@@ -13,6 +13,7 @@ from sederunt.errors import InvalidConfig, RequestError
 from sederunt.mcp import content
 from sederunt.mcp.backend import Backend
 from sederunt.mcp.explanation import explain
+from sederunt.transcripts.export import clock
 
 Answer = dict[str, Any]
 Resource = Literal["bot", "recording"]
@@ -214,7 +215,7 @@ async def search_transcripts(
             "kind": hit["resource"],
             "id": hit["id"],
             "from_s": hit["start"],
-            "at": content.clock(hit["start"]),
+            "at": clock(hit["start"]),
             "speaker": hit["speaker_name"],
             "text": "".join(part["text"] for part in hit["excerpt"]),
         }
