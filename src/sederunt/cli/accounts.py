@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +13,18 @@ from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn, no_accou
 from sederunt.accounts.rotation import reseal as reseal_all
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.browser.window import sign_in_by_hand
-from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show, uuid_of
+from sederunt.cli.context import (
+    OF_DEFAULT,
+    AccountName,
+    CommandContext,
+    Data,
+    Output,
+    OutputFormat,
+    asked_secret,
+    run,
+    show,
+    uuid_of,
+)
 from sederunt.cli.terminal import tell
 from sederunt.database.accounts import Accounts
 from sederunt.errors import InvalidConfig
@@ -96,7 +106,7 @@ def add_meeting(
     account: AccountName = OF_DEFAULT,
 ) -> None:
     """Keep an account that bots can sign in with and print its id: `authentication.account_id` of a bot."""
-    password = _password() if with_password or state is None else None
+    password = asked_secret("Password") if with_password or state is None else None
     sign_in = SignIn(service=Service(service), email=email, state=_state(state), password=password)
 
     async def act(context: CommandContext) -> None:
@@ -197,9 +207,3 @@ def _state(path: Path | None) -> Mapping[str, Any] | None:
     except (OSError, ValueError) as error:
         raise typer.BadParameter(f"'{path}' is not a readable JSON file: {error}") from None
     return state
-
-
-def _password() -> str:
-    if sys.stdin.isatty():
-        return str(typer.prompt("Password", hide_input=True))
-    return sys.stdin.readline().rstrip("\n")

@@ -7,9 +7,10 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from sederunt.bus import embedded, feeds
@@ -33,7 +34,7 @@ class Fault(SederuntError):
         self.remedy = remedy
 
 
-Check = Callable[[Settings], Awaitable[str]]
+Check = Callable[[Settings], Coroutine[Any, Any, str]]
 
 
 async def check_disk(settings: Settings) -> str:

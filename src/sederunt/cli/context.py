@@ -92,6 +92,13 @@ async def _run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data:
         await act(context)
 
 
+def asked_secret(what: str) -> str:
+    """Ask for a secret without it appearing in the shell's history or the process list; scripts write it to us."""
+    if sys.stdin.isatty():
+        return str(typer.prompt(what, hide_input=True))
+    return sys.stdin.readline().rstrip("\n")
+
+
 def show(rows: Sequence[Mapping[str, Any]], *, output: OutputFormat, nothing: str) -> None:
     """Print a list: a table for people, a JSON array for scripts. Every row has the same keys."""
     if output is OutputFormat.JSON:

@@ -1,14 +1,24 @@
 """`sederunt credentials`: keys of transcription vendors, kept sealed."""
 
 import asyncio
-import sys
 from typing import Annotated
 
 import typer
 
 from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.vendor_access import VendorAccess
-from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show, uuid_of
+from sederunt.cli.context import (
+    OF_DEFAULT,
+    AccountName,
+    CommandContext,
+    Data,
+    Output,
+    OutputFormat,
+    asked_secret,
+    run,
+    show,
+    uuid_of,
+)
 from sederunt.cli.terminal import tell
 from sederunt.settings import load
 from sederunt.transcription.models import providers
@@ -29,7 +39,7 @@ def add(
     account: AccountName = OF_DEFAULT,
 ) -> None:
     """Keep a vendor's key and print its id: the value of `transcription_credentials`."""
-    text = key if key is not None else _asked()
+    text = key if key is not None else asked_secret("Key").strip()
 
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
@@ -101,10 +111,3 @@ def remove(
         tell("Removed.", err=True)
 
     run(act, data)
-
-
-def _asked() -> str:
-    """Ask for the key without it appearing in the shell's history or the process list."""
-    if sys.stdin.isatty():
-        return str(typer.prompt("Key", hide_input=True))
-    return sys.stdin.readline().strip()

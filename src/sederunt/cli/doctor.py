@@ -55,16 +55,12 @@ def _examined(part: str, check: Check, settings: Settings, *, quiet: bool) -> Fi
     sound, remedy = True, ""
     with Console(stderr=True, quiet=quiet).status(f"{part} …"):
         try:
-            found = asyncio.run(_awaited(check, settings))
+            found = asyncio.run(check(settings))
         except Fault as fault:
             sound, found, remedy = False, str(fault), fault.remedy
         except Exception as error:  # a doctor must not die of the first patient
             sound, found, remedy = False, f"{type(error).__name__}: {error}", "This was not foreseen: please report it."
     return Finding(part=part, sound=sound, found=found, remedy=remedy, took_s=time.monotonic() - began)
-
-
-async def _awaited(check: Check, settings: Settings) -> str:
-    return await check(settings)
 
 
 def _print(findings: list[Finding]) -> None:

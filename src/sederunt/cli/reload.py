@@ -26,7 +26,10 @@ def reload(
         before = _running(folder)
         os.kill(before.pid, REPLACED)
         if wait:
-            _wait(folder, before)
+            while (told := _running(folder)).count == before.count:
+                time.sleep(LOOK_EVERY_S)
+            if told.failed is not None:
+                raise SetupError(told.failed)
             tell("Host, worker, api and serve are replaced.")
     except SetupError as error:
         tell(f"sederunt: {error}", err=True)
@@ -42,11 +45,3 @@ def _running(folder: Path) -> Replacements:
             "Name its data directory with --data, or restart it where it is of an earlier release."
         )
     return told
-
-
-def _wait(folder: Path, before: Replacements) -> None:
-    """Wait for the end of what was asked. Raises SetupError where it did not succeed."""
-    while (told := _running(folder)).count == before.count:
-        time.sleep(LOOK_EVERY_S)
-    if told.failed is not None:
-        raise SetupError(told.failed)

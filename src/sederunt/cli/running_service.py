@@ -18,7 +18,7 @@ from sederunt.cli.context import open_context
 from sederunt.cli.run_files import noted_address, nothing_runs, write_private
 from sederunt.errors import SetupError, Unauthorized
 from sederunt.mcp.backend import Backend, service_at
-from sederunt.settings import Settings, load
+from sederunt.settings import load
 
 KEY_NAME = "command line"
 
@@ -48,15 +48,11 @@ async def service_of(place: ServicePlace) -> AsyncIterator[Backend]:
             yield backend
         return
     settings = load(**({} if place.data is None else {"data": place.data}))
-    url = _address(settings)
+    url = noted_address(settings.data)
+    if url is None:
+        raise nothing_runs(settings.data, "give --url and --key")
     async with service_at(url, await _own_key(place)) as backend:
         yield backend
-
-
-def _address(settings: Settings) -> str:
-    if (address := noted_address(settings.data)) is not None:
-        return address
-    raise nothing_runs(settings.data, "give --url and --key")
 
 
 async def _own_key(place: ServicePlace) -> str:

@@ -159,13 +159,14 @@ class Supervisor:
     async def spawn(self, role: Role) -> "Spawned":
         """Start a role's process."""
         tied = die_with_parent.tied(list(role.command))
+        inherited = {name: value for name, value in os.environ.items() if name not in service_manager.ADDRESSED}
         async with self._one_at_a_time, Pipe() as output, Pipe() as errors:
             process = await asyncio.create_subprocess_exec(
                 *tied,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output.write_end,
                 stderr=errors.write_end,
-                env={**_handed_on(os.environ), **role.environment},
+                env={**inherited, **role.environment},
                 pass_fds=tuple(role.open_files),
                 # Ctrl-C goes to the foreground group: the children are to be drained by us, in our order.
                 start_new_session=True,
@@ -386,10 +387,6 @@ class Child:
         if self.pid is not None and self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(number)
-
-
-def _handed_on(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name not in service_manager.ADDRESSED}
 
 
 def _kill(stray: psutil.Process) -> None:
