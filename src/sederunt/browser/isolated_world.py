@@ -46,7 +46,8 @@ class IsolatedWorld:
         self._places.sent(url)
 
     def _frame_changed(self, frame: Frame) -> None:
-        if frame is self._page.main_frame or self._is_known(frame):
+        known = self._apart.get(frame)
+        if frame is self._page.main_frame or (known is not None and not known.is_over):
             return
         task = asyncio.create_task(self._follow(frame))
         self._tasks.add(task)
@@ -54,10 +55,6 @@ class IsolatedWorld:
 
     def _frame_gone(self, frame: Frame) -> None:
         self._apart.pop(frame, None)
-
-    def _is_known(self, frame: Frame) -> bool:
-        known = self._apart.get(frame)
-        return known is not None and not known.is_over
 
     async def _follow(self, frame: Frame) -> None:
         """Enter a frame that has a process of its own. Most have none: the driver refuses them a session."""

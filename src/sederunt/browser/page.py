@@ -234,7 +234,7 @@ class MeetingPage:
                 except _FocusElsewhere as error:
                     why = str(error)
                     await field.evaluate(_SET, text)
-                if _same_text(await field.evaluate(_VALUE), text):
+                if str(await field.evaluate(_VALUE)).split() == text.split():
                     return selector
             raise PageError(why)
 
@@ -522,10 +522,6 @@ async def _fill(field: Locator, text: str) -> None:
     await _insist_on_focus(field)  # the driver fills what has the focus
     with contextlib.suppress(DriverError):
         await field.fill(text, timeout=2000)
-
-
-def _same_text(found: object, wanted: str) -> bool:
-    return " ".join(str(found).split()) == " ".join(wanted.split())
 
 
 async def _through_navigations(ask: Callable[[], Awaitable[Any]]) -> Any:
