@@ -21,7 +21,7 @@ from sederunt.bench.agreement import STEP_S, LocalAgreement
 from sederunt.bench.live_speech import Told
 from sederunt.settings import Settings, WhisperSettings
 from sederunt.transcription import models
-from sederunt.transcription.live import Event, Final, Frame, LiveSegment, Partial, Revised
+from sederunt.transcription.live import Event, Final, Frame, Partial, Revised
 from sederunt.transcription.realtime import open_live
 from sederunt.transcription.sessions import Draft, SessionEvent, Settled
 from sederunt.transcription.whisper import resolution
@@ -97,8 +97,10 @@ async def _paced(settings: Settings, tracks: Sequence[Samples]) -> tuple[tuple[T
 
     def note(event: Event) -> None:
         if isinstance(event, Partial | Final | Revised) and event.segment.transcript:
-            each = _of_segment(loop.time() - began, event.segment, final=not isinstance(event, Partial))
-            told[int(event.segment.source)].append(each)
+            segment, final = event.segment, not isinstance(event, Partial)
+            at, fixed_s = loop.time() - began, segment.end if final else 0.0
+            each = Told(at, segment.segment_id, segment.transcript, segment.start, segment.end, final, fixed_s)
+            told[int(segment.source)].append(each)
 
     live = open_live(settings, row, on_event=note, prefix="bench", lang="en")
     pcm = [_pcm(track) for track in tracks]
@@ -164,11 +166,6 @@ def _place(settings: Settings, number: int, heard: list[tuple[int, SessionEvent]
 def _told(at: float, event: Draft | Settled) -> Told:
     said, final = event.said, isinstance(event, Settled)
     return Told(at, said.key, said.transcript, said.start, said.end, final, said.end if final else 0.0)
-
-
-def _of_segment(at: float, segment: LiveSegment, *, final: bool) -> Told:
-    fixed_s = segment.end if final else 0.0
-    return Told(at, segment.segment_id, segment.transcript, segment.start, segment.end, final, fixed_s)
 
 
 def _seconds(tracks: Sequence[Samples]) -> float:

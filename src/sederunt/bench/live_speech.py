@@ -7,13 +7,12 @@ marks made by hand. No detector is asked: the one that is measured would judge i
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sederunt.bench.transcribe import SpeechSample, source
+from sederunt.bench.words import normalised
 from sederunt.transcription.whisper.engine import Whisper
 from sederunt.transcription.whisper.speech import RATE, Samples
 
@@ -157,11 +156,4 @@ def _common(one: list[str], other: list[str]) -> list[tuple[int, int]]:
 
 def folded(text: str) -> list[str]:
     """Return words after the Whisper English normaliser."""
-    return str(_normaliser()(text)).split()
-
-
-@cache
-def _normaliser() -> Any:
-    from whisper_normalizer.english import EnglishTextNormalizer
-
-    return EnglishTextNormalizer()
+    return normalised(text).split()

@@ -127,7 +127,8 @@ def load(clip_id: str) -> Clip:
     frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(data).reshape(1, -1), format="s16", layout="mono")
     frame.sample_rate = rate
     blocks = [part.to_ndarray().reshape(-1) for part in [*resampler.resample(frame), *resampler.resample(None)]]
-    samples = _whole_frames(np.concatenate(blocks).astype(np.int16))
+    samples = np.concatenate(blocks).astype(np.int16)
+    samples = np.pad(samples, (0, -len(samples) % FRAME))
     return Clip(clip_id, tuple(ClipEncoder().encode(samples)), samples)
 
 
@@ -163,7 +164,3 @@ def loudness(block: Samples) -> int:
     """Return the RMS level in dB below full scale, 0 (loudest) to 127 (silence)."""
     power = float(np.mean((block.astype(np.float64) / 32768) ** 2))
     return 127 if power < 1e-12 else min(127, max(0, round(-10 * np.log10(power))))
-
-
-def _whole_frames(samples: Samples) -> Samples:
-    return np.concatenate([samples, np.zeros(-len(samples) % FRAME, np.int16)])
