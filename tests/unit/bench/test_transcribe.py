@@ -1,8 +1,11 @@
 """Words counted as they are heard: spelling of numbers is no error, missing words are."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from sederunt.bench.transcribe import score, spread
+from sederunt.bench.transcribe import CASES, SpeechSample, score, spread
 
 COUNTED = "Ready? One, two, three, four, five, six, seven, eight, nine, ten. Go."
 
@@ -33,5 +36,23 @@ def test_a_run_of_missing_words_is_lost_speech_a_few_are_not() -> None:
 
 
 def test_the_spread_lies_between_the_best_and_the_worst_reading() -> None:
-    assert spread("one two three four", ["one two three four", "one two four", "one two three for"]) == 25.0
-    assert spread("one two", ["one two"] * 3) == 0.0
+    said = "one two three four"
+    assert spread([said] * 3, [said, "one two four", "one two three for"]) == 25.0
+    assert spread(["one two"] * 3, ["one two"] * 3) == 0.0
+
+
+def test_readings_of_other_orders_are_compared_of_other_words_not() -> None:
+    assert spread(["one two three four", "three four one two"], ["one two three four", "three four one"]) == 25.0
+    assert spread(["one two", "three four"], ["one two", "three"]) is None
+    assert spread(["one two"], ["one"]) is None
+    assert spread(["", ""], ["", "you"]) is None
+
+
+def test_clips_in_a_row_are_heard_in_several_orders_which_never_change() -> None:
+    clips = [SpeechSample(np.full(1600, 0.1 * n, np.float32), str(n)) for n in range(6)]
+    first, again = (CASES["long"](clips, Path()).recordings for _ in range(2))
+    texts = [text for _, text in first]
+    assert texts[0] == "0 1 2 3 4 5"
+    assert len(set(texts)) == 4
+    assert {tuple(sorted(text.split())) for text in texts} == {tuple("012345")}
+    assert texts == [text for _, text in again]
