@@ -268,7 +268,7 @@ def _without_begun_sentence(
 ) -> tuple[tuple[TokenPhrase, ...], float]:
     """Drop the words of a sentence that has begun and not ended; the next window begins in the pause before it."""
     words = _words(phrases)
-    begun = next((n for n in range(len(words), 0, -1) if _ends_sentence(words[n - 1].text)), len(words))
+    begun = next((n for n in range(len(words), 0, -1) if ends_sentence(words[n - 1].text)), len(words))
     if begun == len(words) or words[begun].start < end * (1 - BEGUN):
         return phrases, end
     # The network draws words out over a pause, so the sound tells where it is.
@@ -283,8 +283,8 @@ def _without_begun_sentence(
     return tuple(phrase for phrase in kept if phrase.words), pause
 
 
-def _ends_sentence(text: str) -> bool:
-    """Return whether a word is the last of its sentence; an ellipsis says that it is not."""
+def ends_sentence(text: str) -> bool:
+    """Return whether a text, or its last word, ends a sentence; an ellipsis says that it goes on."""
     bare = text.strip().rstrip(QUOTES)
     return bare.endswith(ENDS) and not bare.endswith("..")
 

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from sederunt.transcription.sessions import Said
 from sederunt.transcription.whisper.live.detector import NOTHING, Hearing, SpeechDetector, silence
 from sederunt.transcription.whisper.live.hypothesis import Hypothesis
+from sederunt.transcription.whisper.reading import ends_sentence
 from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples, runs
 
 # The detector is asked for so many frames at once: a tenth of a second.
 BLOCK = 3
-# What a sentence ends with; "…" and "-" say that it goes on.
-_STOPS = (".", "?", "!", "。", "？", "！", "।")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -264,11 +263,6 @@ def _idle_s(flags: NDArray[np.bool_]) -> float:
     """Return how long no flag has been set at the end."""
     last = np.flatnonzero(flags)
     return (len(flags) - 1 - int(last[-1]) if len(last) else len(flags)) * FRAME_S
-
-
-def ends_sentence(text: str) -> bool:
-    """Return whether a text ends as a sentence does, closing quotes and brackets aside."""
-    return text.rstrip("\"'”’»)] ").endswith(_STOPS)
 
 
 def as_float(samples: NDArray[np.int16]) -> Samples:

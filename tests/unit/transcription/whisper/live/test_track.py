@@ -86,7 +86,10 @@ def test_a_reading_in_the_pause_is_still_there_when_the_pause_was_the_end(track:
     assert track.closed[0].settled is not None
 
 
-@pytest.mark.parametrize(("text", "over"), [("And so.", True), ("“Really?”", True), ("and so", False), ("so…", False)])
+@pytest.mark.parametrize(
+    ("text", "over"),
+    [("And so.", True), ("“Really?”", True), ("and so", False), ("so…", False), ("so...", False), ("“So...”", False)],
+)
 def test_a_pause_behind_a_whole_sentence_is_the_end(track: Track, text: str, over: bool) -> None:
     say(track, 2.0, 0.25)
     assert track.open is not None
