@@ -31,12 +31,13 @@ class Drafting:
 
 
 # What was said so shortly before an utterance is heard along with it, up to so much together: a network understands
-# short clauses badly by themselves, and longer ones well enough. Where that does not read well, or cannot be, the last
-# so many tokens of what ended so shortly before are told. Where 20 s were heard together, finals came a quarter of a
-# second later at the 95th percentile, and those of six talkers on one core a second (clean clips, tiny.en).
-GOES_ON_S, TOGETHER_S = 1.0, 6.0
+# short clauses badly by themselves. So much costs the encoder no more than a single word does. Where that does not read
+# well, or cannot be, the last so many tokens of what ended so shortly before are told. Where 20 s were heard together,
+# finals came a quarter of a second later at the 95th percentile, and those of six talkers on one core a second (clean
+# clips, tiny.en).
+GOES_ON_S, TOGETHER_S = 1.0, 8.0
 FOLLOWS_S, TOLD_TOKENS = 2.0, 40
-# A word at the seam that both readings have is the earlier one's, if it begins so close behind it.
+# Words at the seam that both readings have are the earlier one's, if they begin so close behind it.
 SEAM_S = 0.5
 # So many words in a row twice are rather the network's than the speaker's: told what was said, it begins to recite.
 RECITED = 4
@@ -147,10 +148,15 @@ def untold(phrases: Sequence[TokenPhrase], before: Said, first_s: float) -> tupl
     behind = before.end - first_s
     kept = [[word for word in phrase.words if (word.start + word.end) / 2 > behind] for phrase in phrases]
     opening = next((words for words in kept if words), [])
-    last = folded(before.words[-1].word) if before.words else ""
-    if opening and folded(opening[0].text) == last and opening[0].start - behind < SEAM_S:
-        del opening[0]
+    if opening and opening[0].start - behind < SEAM_S:
+        del opening[: _said_twice([word.word for word in before.words], [word.text for word in opening])]
     return tuple(replace(phrase, words=tuple(words)) for phrase, words in zip(phrases, kept, strict=True) if words)
+
+
+def _said_twice(before: Sequence[str], opening: Sequence[str]) -> int:
+    """Return how many opening words are the last ones before: over a pause the network draws words out."""
+    last, first = [folded(word) for word in before], [folded(word) for word in opening]
+    return next((n for n in range(min(len(last), len(first)), 0, -1) if last[-n:] == first[:n]), 0)
 
 
 def recites(text: str, before: str) -> bool:

@@ -66,11 +66,13 @@ def phrase(text: str, *starts: float) -> TokenPhrase:
         ([phrase("And so so my friends,", 0.1, 0.5, 2.2, 2.5, 3.0)], "my friends,"),
         ([phrase("And so, my so friends,", 0.1, 0.5, 2.2, 2.6, 3.0)], "my so friends,"),
         ([phrase("And", 0.1), phrase("so", 0.6)], ""),
+        ([phrase("And so my friends,", 2.0, 2.2, 2.5, 3.0)], "my friends,"),
+        ([phrase("so and so my friends,", 0.9, 2.0, 2.2, 2.5, 3.0)], "my friends,"),
     ],
 )
 def test_of_sound_that_was_read_along_nothing_is_told_twice(phrases: list[TokenPhrase], new: str) -> None:
-    so = Word(word="so.", start=11.6, end=12.0, confidence=0.9)
-    before = Said(key="1", start=11.0, end=12.0, transcript="And so.", confidence=0.9, words=(so,))
+    words = (Word(word="And", start=11, end=11.4, confidence=0.9), Word(word="so.", start=11.6, end=12, confidence=0.9))
+    before = Said(key="1", start=11.0, end=12.0, transcript="And so.", confidence=0.9, words=words)
     found = untold(phrases, before, first_s=10.0)
     assert "".join(word.text for each in found for word in each.words).strip() == new
 
