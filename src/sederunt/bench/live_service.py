@@ -20,10 +20,11 @@ from rich.progress import Progress
 from websockets.asyncio.client import connect
 
 from sederunt.bench.followers import Followed
-from sederunt.bench.live_speech import SaidWord, Told, folded, shift_between
+from sederunt.bench.live_speech import SaidWord, Told, shift_between
 from sederunt.bench.processes import practice_process
 from sederunt.bench.served import ending, served
 from sederunt.bench.transcribe import SpeechSample
+from sederunt.bench.words import normalised
 from sederunt.media.pcm import read_pcm
 from sederunt.practice import script
 from sederunt.practice.client import MeetingHandle, PracticeClient
@@ -120,7 +121,7 @@ def _words(segment: Mapping[str, Any]) -> list[SaidWord]:
         SaidWord(part, word["start"], word["end"])
         for utterance in segment["utterances"]
         for word in utterance["words"]
-        for part in folded(word["word"])
+        for part in normalised(word["word"]).split()
     ]
 
 

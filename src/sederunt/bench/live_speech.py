@@ -76,7 +76,7 @@ def words_of(whisper: Whisper, clips: Sequence[SpeechSample], gap_s: float) -> l
     for clip in clips:
         for utterance in whisper.transcribe(source(clip.samples), lang="en").utterances:
             for word in utterance.words:
-                parts = folded(word.word)
+                parts = normalised(word.word).split()
                 found += [SaidWord(part, word.start + offset, word.end + offset) for part in parts]
         offset += len(clip.samples) / RATE + gap_s
     return found
@@ -88,7 +88,7 @@ def judge(told: Sequence[Told], said: Sequence[SaidWord], ends_s: Sequence[float
     drafts: dict[str, list[str]] = {}
     revised = words = 0
     for each in told:
-        text = folded(each.transcript)
+        text = normalised(each.transcript).split()
         near = [n for n, w in enumerate(said) if w.end > each.start - NEAR_S and w.start < each.end + NEAR_S]
         for mine, _ in _common([said[n].text for n in near], text):
             shown.setdefault(near[mine], each.at)
@@ -152,8 +152,3 @@ def _fixed_after(told: Sequence[Told], end: float) -> float:
 def _common(one: list[str], other: list[str]) -> list[tuple[int, int]]:
     blocks = difflib.SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
     return [(block.a + n, block.b + n) for block in blocks for n in range(block.size)]
-
-
-def folded(text: str) -> list[str]:
-    """Return words after the Whisper English normaliser."""
-    return normalised(text).split()

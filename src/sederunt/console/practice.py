@@ -97,7 +97,7 @@ async def _drain(output: asyncio.StreamReader) -> None:
 
 
 async def send_practice_bot(call: Call, sites: PracticeSites) -> Bot:
-    """Open a meeting and send a bot into it. Raises Conflict, LimitReached, TooManyRequests."""
+    """Open a meeting and send a bot into it. Raises Conflict, InvalidLink, LimitReached, TooManyRequests."""
     url, host_rules = await sites.open_meeting(call.account_id)
     config = BotConfig(
         service=service_of_link(url),

@@ -129,7 +129,8 @@ def _service_title(service: Service) -> str:
 
 def _service_hosts(service: Service) -> str:
     """Return the hosts of a service's site, by which a script knows links; none of a platform that is gone."""
-    origins = installed()[service].origins if service in installed() else ()
+    platform = installed().get(service)
+    origins = platform.origins if platform else ()
     return " ".join((urlsplit(origin).hostname or "").removeprefix("www.") for origin in origins)
 
 

@@ -59,8 +59,12 @@ class Body(BaseModel):
     def _without_nulls(cls, body: object) -> object:
         if not isinstance(body, Mapping):
             return body
-        plain = {name for name, field in cls.model_fields.items() if field.annotation in (bool, int)}
-        return {name: sent for name, sent in body.items() if sent is not None or name not in plain}
+        fields = cls.model_fields
+        return {
+            name: sent
+            for name, sent in body.items()
+            if not (sent is None and name in fields and fields[name].annotation in (bool, int))
+        }
 
 
 class StopOptionFields(Body):
