@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 from uuid import UUID
 
 from sederunt.browser.page import MeetingPage
-from sederunt.browser.pool import PageRequest
+from sederunt.browser.page_request import PageRequest
 from sederunt.errors import NotFound
 
 

@@ -51,7 +51,7 @@ class Checks:
         if not is_live_here(config.transcription_model):
             return
         most = self.settings.live.most_bots
-        if sum(is_live_here(model) for model in await bots.models_at_work()) >= most:
+        if sum(is_live_here(model) for model in await bots.all_accounts.models_at_work()) >= most:
             raise LimitReached(
                 f"This installation transcribes {most} bots live at once, and they are at work: wait for one to end, "
                 "choose a model that transcribes after the meeting, or let the operator raise SEDERUNT_LIVE__MAX_BOTS.",

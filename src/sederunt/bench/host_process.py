@@ -18,7 +18,8 @@ from uuid import uuid4
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage
-from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.browser.page_request import PageRequest
+from sederunt.browser.pool import BrowserPool
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.media.timeline import Timeline
 from sederunt.meetings.session.watcher import READ_EVERY_S

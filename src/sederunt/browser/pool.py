@@ -8,33 +8,31 @@ only where the operator allows it: a page that broke out of its renderer would f
 import asyncio
 import base64
 import contextlib
-import os
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal
-from uuid import UUID, uuid4
+from typing import Any
+from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from playwright.async_api import Error as DriverError
 from playwright.async_api import Page
 
 from sederunt import log
-from sederunt.browser.browser_user import browser_user_of
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.costs import SharedCost
 from sederunt.browser.cpu_budgets import CpuBudgets
+from sederunt.browser.fleet import OPEN_S, TRY_AGAIN_S, BrowserFleet
 from sederunt.browser.isolated_world import IsolatedWorld
-from sederunt.browser.kept_driver import KeptDriver
-from sederunt.browser.launch import Mode, find_executable, usual_mode
+from sederunt.browser.launch import find_executable, usual_mode
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.page import BROWSER_DIED, MeetingPage
+from sederunt.browser.page_request import PageRequest
 from sederunt.browser.page_times import PageTimes, wall_ms
 from sederunt.browser.process_watch import ProcessWatch
 from sederunt.browser.processes import sweep_orphans
-from sederunt.browser.sandbox import obstacle as sandbox_obstacle
 from sederunt.browser.scripts import isolated_world_scripts, page_scripts
 from sederunt.browser.signals import Signal
 from sederunt.errors import PageCrashed, PageError, PageStuck, SetupError
@@ -43,33 +41,12 @@ from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.settings import BrowserSettings
 from sederunt.tracing import traced
 
-OPEN_S = 30.0
-TRY_AGAIN_S = 30.0  # after a browser did not start
 PROVE_EVERY_S = 600.0  # a page costs some tenths of a CPU-second, and is opened for this only where no bot needed one
 PROVE_RESTING_S = 3600.0  # where browser, display and driver have to be started for it: some three CPU-seconds
 PAGE_OVERRAN = PageTrouble(cause="page_overran", seen="The page did more than it may.", recovery=Recovery.FRESH_BROWSER)
 VIEWPORT = {"width": 1280, "height": 720}
 
 logger = log.get(component="browser")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PageRequest:
-    """How one bot's page is to be."""
-
-    bot_id: UUID
-    account_id: UUID | None = None  # whose browsers it may share
-    mode: Literal["shell", "headless", "headful"]
-    backend: Literal["encoded", "worklet"] = "encoded"
-    forward: bool = False  # whether the page's own decoder gets the audio too
-    batch_ms: int = 500
-    video: bool = False  # whether video is received, and its encoded frames handed over
-    watch: Mapping[str, Any]  # the platform's watch plan
-    hosts: tuple[str, ...]  # origins that get permissions
-    storage_state: Mapping[str, Any] | None = field(default=None, repr=False)  # signed in: a browser of its own
-    signs_in: bool = False  # is going to sign in there: a browser of its own as well
-    host_rules: str | None = None  # to reach a practice site, in a browser of its own that takes any certificate
-    avatar: bytes | None = None  # what the bot's camera shows, a picture the browser can decode; no camera without
 
 
 class BrowserPool:
@@ -81,57 +58,50 @@ class BrowserPool:
     """
 
     def __init__(self, browser: BrowserSettings, *, allow_private: bool = True) -> None:
-        self._settings, self._allow_private = browser, allow_private
-        self._browsers: list[Chromium] = []
+        self._settings = browser
         self._loopback = Loopback()
-        self._driver = KeptDriver(self, idle_s=browser.idle_minutes * 60)
-        # A start costs 30 to 40 times what a bot costs in a second: more at once than cores only slows each other.
-        self._starts = asyncio.Semaphore(os.cpu_count() or 1)
+        self._fleet = BrowserFleet(browser, self._loopback, allow_private=allow_private)
         self._open = 0
-        self._starting: dict[Chromium, asyncio.Task[None]] = {}
-        self._costs: dict[Chromium, SharedCost] = {}
-        self._closing = False
+        self._costs: WeakKeyDictionary[Chromium, SharedCost] = WeakKeyDictionary()
         self._watching: list[asyncio.Task[None]] = []
         budgets = CpuBudgets(size=browser.page_cpu_s, per_s=browser.page_cpu)
-        self._watch = ProcessWatch(lambda: self._browsers, budgets, browser.page_memory_mb)
-        self._failed_at: float | None = None  # when a browser did not start, and none has started since
+        self._watch = ProcessWatch(self._fleet.running, budgets, browser.page_memory_mb)
         self._proved_at = time.monotonic()  # when a page was opened last
 
     async def __aenter__(self) -> "BrowserPool":
         await asyncio.to_thread(sweep_orphans)
         await self._loopback.__aenter__()
+        fleet = self._fleet
         try:
-            await self._driver.start()
+            await fleet.driver.start()
         except BaseException:
             await self._end_all()
             raise
-        self._warn_without_sandbox()
-        self.warm_up()
-        self._watching = [asyncio.create_task(task) for task in (self._watch.run(), self._driver.keep(), self._prove())]
+        fleet.warn_without_sandbox()
+        fleet.warm_up()
+        self._watching = [asyncio.create_task(task) for task in (self._watch.run(), fleet.driver.keep(), self._prove())]
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._closing = True
         for task in self._watching:
             task.cancel()
-        await self.rest()
         await self._end_all()
 
     async def _end_all(self) -> None:
         try:
-            await self._driver.close()
+            await self._fleet.close()
         finally:
             await self._loopback.__aexit__(None, None, None)
 
     def wake(self) -> None:
         """Have a driver and the empty browsers that are kept, in some two seconds, for the idle time from now on."""
-        self._driver.want()
+        self._fleet.driver.want()
 
     def is_resting(self) -> bool:
         """Return whether driver and browsers have ended because no page was wanted."""
-        return self._driver.is_resting()
+        return self._fleet.driver.is_resting()
 
     def bots(self) -> int:
         """Return pages open now."""
@@ -139,28 +109,15 @@ class BrowserPool:
 
     def browsers(self) -> int:
         """Return browsers running now, empty ones included."""
-        return sum(not browser.gone.is_set() for browser in self._browsers)
-
-    def state(self) -> str:
-        """Return "ok", or what keeps this host from opening a page: "missing" where there is no browser to start, "does
-        not start" where the last start, or the last page of a host without bots, failed. Another start is tried after a
-        while.
-        """
-        try:
-            find_executable(self._settings, usual_mode(self._settings))
-        except SetupError:
-            return "missing"
-        if self._failed_at is None:
-            return "ok"
-        if time.monotonic() - self._failed_at >= TRY_AGAIN_S:
-            self._failed_at = time.monotonic() if self._settings.warm else None  # without one a bot will find out
-            self.wake()
-            self.warm_up()
-        return "does not start"
+        return len(self._fleet.running())
 
     def processes(self) -> list[int]:
         """Return the main process of each browser."""
-        return [browser.pid for browser in self._browsers if not browser.gone.is_set()]
+        return [browser.pid for browser in self._fleet.running()]
+
+    def state(self) -> str:
+        """Return "ok", or what keeps this host from opening a page; see `BrowserFleet.state`."""
+        return self._fleet.state()
 
     @traced("open page")
     async def open(
@@ -179,7 +136,7 @@ class BrowserPool:
         Raises SetupError when no browser can be started, PageStuck or PageCrashed when it does not give a page.
         """
         find_executable(self._settings, request.mode)
-        browser = await self._seat(request)
+        browser = await self._fleet.seat(request)
         page: MeetingPage | None = None
 
         def may_knock(origin: str) -> bool:
@@ -208,9 +165,9 @@ class BrowserPool:
         finally:
             if page is None:
                 await self._loopback.close_line(line)
-                await self._unseat(browser)
+                await self._fleet.unseat(browser)
         self._open += 1
-        self._failed_at, self._proved_at = None, time.monotonic()
+        self._fleet.failed_at, self._proved_at = None, time.monotonic()
         return page
 
     async def _open_page(
@@ -248,7 +205,7 @@ class BrowserPool:
             browser.listeners.remove(page.hear)
             if browser.seats > 1:
                 await self._costs[browser].settle(browser.pid, browser.seats)
-            await self._unseat(browser)
+            await self._fleet.unseat(browser)
 
         page = MeetingPage(tab, context, line, world, closed, on_trouble)
         # The costs until now are the other bots'.
@@ -260,30 +217,15 @@ class BrowserPool:
         watcher = asyncio.create_task(_follow(browser, page))
         return page
 
-    # --- browsers ------------------------------------------------------------------------------------------------
-
-    def is_used(self) -> bool:
-        """Return whether a bot sits in any browser, or is on its way."""
-        return any(browser.seats for browser in self._browsers)
-
-    def lose_driver(self) -> None:
-        """Have every browser end, because the driver did."""
-        for browser in list(self._browsers):
-            browser.lose_driver()
-
-    async def rest(self) -> None:
-        """End every browser."""
-        await asyncio.gather(*(self._end(browser) for browser in list(self._browsers)))
-
     async def _prove(self) -> None:
         """Have a host that keeps a browser warm open a page now and then: a browser that only runs proves nothing."""
         while True:
-            await asyncio.sleep(PROVE_EVERY_S if self._failed_at is None else TRY_AGAIN_S)
+            await asyncio.sleep(PROVE_EVERY_S if self._fleet.failed_at is None else TRY_AGAIN_S)
             good_for_s = PROVE_RESTING_S if self.is_resting() else PROVE_EVERY_S
-            is_proved = self._failed_at is None and time.monotonic() - self._proved_at < good_for_s
+            is_proved = self._fleet.failed_at is None and time.monotonic() - self._proved_at < good_for_s
             if is_proved or not self._settings.warm:
                 continue
-            wanted_at = self._driver.wanted_at
+            wanted_at = self._fleet.driver.wanted_at
             request = PageRequest(bot_id=uuid4(), mode=usual_mode(self._settings), watch={}, hosts=())
             try:
                 page = await self.open(request, on_frames=lambda frames: None, on_signal=lambda signal: None)
@@ -293,110 +235,8 @@ class BrowserPool:
                     await page.close()
             except (PageError, SetupError) as error:
                 logger.error("no page can be opened", action="browser_unproved", why=str(error))
-                self._failed_at = time.monotonic()
-            self._driver.wanted_at = wanted_at  # nobody wanted this page
-
-    async def _seat(self, request: PageRequest) -> Chromium:
-        """Take a place in a browser that runs: one that has room (or will have, once started), else a new one."""
-        self.wake()
-        await self._driver.arrival(OPEN_S)
-        private = request.storage_state is not None or request.signs_in or request.host_rules is not None
-        browser = None if private else self._with_room(request)
-        if browser is None:
-            browser = self._new(request.mode, private=private, host_rules=request.host_rules)
-        browser.seats += 1
-        browser.account_id = request.account_id
-        try:
-            start = self._starting.get(browser)
-            if start is not None:
-                await asyncio.shield(start)
-        except BaseException:
-            browser.seats -= 1
-            raise
-        return browser
-
-    def _with_room(self, request: PageRequest) -> Chromium | None:
-        """Return the fullest browser with a free place, so that others can become empty and close."""
-        account_id = request.account_id
-        allowed = self._settings.share_between_accounts
-        open_ones = [
-            browser
-            for browser in self._browsers
-            if browser.mode == request.mode
-            and not (browser.private or browser.spoiled or browser.gone.is_set())
-            and (allowed or browser.account_id in (None, account_id))
-            and browser.seats < self._settings.bots_per_browser
-        ]
-        return max(open_ones, key=lambda browser: (browser.account_id == account_id, browser.seats), default=None)
-
-    def _new(self, mode: Mode, *, private: bool = False, host_rules: str | None = None) -> Chromium:
-        """Start a browser and return it at once. Its start belongs to the pool: a bot that gives up does not end it."""
-        settings = self._settings
-        if host_rules is not None:
-            settings = settings.model_copy(update={"host_rules": host_rules, "ignore_certificate_errors": True})
-        endpoints = (f"127.0.0.1:{self._loopback.port}",)
-        browser = Chromium(
-            self._driver.running, settings, mode, private=private, endpoints=endpoints, loopback=self._allow_private
-        )
-        self._browsers.append(browser)
-        self._starting[browser] = asyncio.create_task(self._start(browser))
-        return browser
-
-    async def _start(self, browser: Chromium) -> None:
-        try:
-            async with self._starts:
-                await browser.__aenter__()
-        except BaseException as error:
-            if browser in self._browsers:
-                self._browsers.remove(browser)
-            if isinstance(error, Exception):
-                self._failed_at = time.monotonic()
-            raise
-        self._failed_at = None
-        logger.info("browser started", action="browser_started", mode=browser.mode, pid=browser.pid)
-
-    async def _unseat(self, browser: Chromium) -> None:
-        """Give a seat back. A browser left empty is kept warm, if one is wanted, or ended."""
-        browser.seats -= 1
-        if browser.seats > 0 or self._closing:
-            return
-        reusable = not (browser.private or browser.spoiled or browser.gone.is_set())
-        if not reusable or self._empty(browser.mode) > self._settings.warm:
-            await self._end(browser)
-
-    def _empty(self, mode: Mode) -> int:
-        return sum(b.mode == mode and b.seats == 0 and not b.gone.is_set() for b in self._browsers)
-
-    async def _end(self, browser: Chromium) -> None:
-        if browser in self._browsers:
-            self._browsers.remove(browser)
-        self._costs.pop(browser, None)
-        start = self._starting.pop(browser, None)
-        if start is not None and not start.done():
-            start.cancel()
-        if start is not None:
-            await asyncio.gather(start, return_exceptions=True)
-        await browser.__aexit__(None, None, None)
-        logger.info("browser ended", action="browser_ended", mode=browser.mode, pid=browser.pid)
-
-    def _warn_without_sandbox(self) -> None:
-        if self._settings.sandbox != "auto":
-            return
-        with contextlib.suppress(SetupError):  # a browser that is missing is told by whoever needs it
-            program = find_executable(self._settings, usual_mode(self._settings))
-            why = sandbox_obstacle(program, browser_user_of(self._settings, program))
-            if why is not None:
-                logger.warning(why, action="sandbox_off")
-
-    def warm_up(self) -> None:
-        """Start the empty browsers that are wanted, beside everything else. Without a driver it is done once there is
-        one.
-        """
-        if not self._driver.is_there():
-            return
-        for _ in range(self._settings.warm - self._empty(usual_mode(self._settings))):
-            browser = self._new(usual_mode(self._settings))
-            self._starting[browser].add_done_callback(_say_why_cold)
+                self._fleet.failed_at = time.monotonic()
+            self._fleet.driver.wanted_at = wanted_at  # nobody wanted this page
 
 
 class _Windows:
@@ -420,11 +260,6 @@ class _Windows:
         self._closing.discard(closing)
         if not closing.cancelled():
             closing.exception()  # it may be gone already
-
-
-def _say_why_cold(start: "asyncio.Task[None]") -> None:
-    if not start.cancelled() and start.exception() is not None:
-        logger.warning(str(start.exception()), action="browser_not_warmed")
 
 
 def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[str, Any]:

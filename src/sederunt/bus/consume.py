@@ -22,7 +22,6 @@ A job may last four hours. Four rules make that safe:
 
 import asyncio
 import json
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -32,22 +31,17 @@ from nats.aio.msg import Msg
 
 from sederunt import log
 from sederunt.bus import streams
-from sederunt.bus.connection import Bus, Subscription
+from sederunt.bus.connection import Bus
 from sederunt.bus.held_job import Handler, HeldJob, JobDelivery, nak
+from sederunt.bus.job_pull import JobPull
 from sederunt.bus.silent_holder import Holder, ask, wait_out
 from sederunt.bus.tasks import end
 
 logger = log.get(component="bus")
 
-# How long the server may keep our question for a job open, at most: half of the ack wait where that is less. The open
-# question of a machine without power swallows a job, and shall be void before its own jobs are given out again.
-PULL_S = 30.0
-SETTLE_S = 1.5  # after a connect, before jobs are taken; a client looks for the server four times a second
 OFFERED_S = 60.0  # of a drain, for others to take the place of what runs here
 OTHERS_S = 0.5  # how often it is asked whether there are others
 HAND_BACK_S = 16.0  # for what is cancelled at the end of a drain to leave its meeting and give its job back
-ROOM_S = 0.5  # how often a full holder looks whether there is room again
-REFUSED_PAUSE_S = 0.25  # after a question the server would not take
 HELD_PAUSE_S = 5.0  # before a job is given out again that cannot be taken because its resource is at work
 MOST_REFUSED = 1000  # jobs of which it is remembered how often they were refused here
 
@@ -64,54 +58,6 @@ class _GivenJob:
     @property
     def key(self) -> tuple[int, str]:
         return self.sequence, self.resource_id
-
-
-class JobRequest:
-    """The open question for one job: asks the server, and knows when it is answered or void."""
-
-    def __init__(self, bus: Bus, queue: streams.Queue) -> None:
-        self._bus, self._queue = bus, queue
-        self._changed = asyncio.Event()  # an answer came, a job ended, the bus is back, or we shall stop
-        self._is_open = False
-        self._settled_at = 0.0
-
-    @property
-    def settling_s(self) -> float:
-        """Return how long after connecting no jobs are taken yet; 0 or less when that is over."""
-        return self._settled_at - time.monotonic()
-
-    async def ask(self, inbox: str) -> None:
-        """Ask for one job and wait until the server has answered, something else changed, or the question is void."""
-        self._is_open = True
-        pull_s = min(PULL_S, self._bus.settings.ack_wait_s / 2)
-        question = json.dumps({"batch": 1, "expires": int(pull_s * 1e9)}).encode()
-        await self._bus.tell(streams.next_subject(self._queue), question, reply=inbox)
-        # A lost question (the server died over it) is asked again when the bus is back, or at the latest now:
-        deadline = time.monotonic() + (pull_s + 2 if self._bus.connected else 1)
-        while self._is_open and time.monotonic() < deadline:
-            await self.wait(deadline - time.monotonic())
-
-    def end(self) -> None:
-        """Note that the question is answered, or that its answer is no longer awaited."""
-        self._is_open = False
-        self._changed.set()
-
-    def back(self) -> None:
-        """Hear that the bus is connected again: the question is lost, and holders come back first."""
-        self._settled_at = time.monotonic() + SETTLE_S
-        self.end()
-
-    def wake(self) -> None:
-        """End a wait; an open question stays open."""
-        self._changed.set()
-
-    async def wait(self, seconds: float) -> None:
-        self._changed.clear()
-        try:
-            async with asyncio.timeout(max(seconds, 0)):
-                await self._changed.wait()
-        except TimeoutError:
-            pass
 
 
 class Consumer:
@@ -137,18 +83,15 @@ class Consumer:
         self._must_wait_s = must_wait_s
         self.kind = kind
         self._bus = bus
-        self._request = JobRequest(bus, streams.QUEUES[kind])
+        self._pull = JobPull(bus, kind, given=self._take, has_room=lambda: self.held < slots and has_room())
         self._handler = handler
         self._slots = slots
-        self._has_room = has_room
         self._on_cut_off = on_cut_off
         self._held: dict[tuple[int, str], HeldJob] = {}  # by number in the stream and id of the resource
         # A job that has to wait for another of its resource is refused every few seconds: that says nothing against it.
         self._refused: Counter[tuple[int, str]] = Counter()
         self._waiting_out: dict[tuple[int, str], asyncio.Task[None]] = {}  # jobs whose holder does not answer
-        self._stopping = False
         self._taking = asyncio.Lock()  # held from asking who holds a job until it is ours or is not
-        self._subscription: Subscription | None = None
 
     @property
     def held(self) -> int:
@@ -165,18 +108,9 @@ class Consumer:
 
     async def run(self) -> None:
         """Take and work until drained."""
-        inbox = self._bus.new_inbox()
-        self._subscription = await self._bus.subscribe(inbox, self._arrived)
         end_back = self._bus.when_back(self._back)
-        self._request.back()
         try:
-            while not self._stopping:
-                if (pause_s := self._request.settling_s) > 0:
-                    await self._request.wait(pause_s)
-                elif self.held < self._slots and self._has_room():
-                    await self._request.ask(inbox)
-                else:
-                    await self._request.wait(ROOM_S)
+            await self._pull.run()
         finally:
             end_back()
 
@@ -196,12 +130,10 @@ class Consumer:
             offer_after_s: when; towards the end of the drain where it is not said.
             cut_short: set where what still runs is to be handed back at once.
         """
-        self._stopping = True
-        self._request.end()
+        self._pull.end()
         # First of all, or the server would give what we hand back to our own open question.
-        if self._subscription is not None:
-            async with self._taking:  # closing would cancel it, and the job be nobody's until its ack wait is over
-                await self._subscription.close()
+        async with self._taking:  # closing would cancel it, and the job be nobody's until its ack wait is over
+            await self._pull.close()
         await end(*self._waiting_out.values())
         tasks = {held.task for held in self._held.values()}
         after_s = within_s - OFFERED_S if offer_after_s is None else offer_after_s
@@ -232,19 +164,9 @@ class Consumer:
             logger.warning("jobs did not end", action="jobs_left", kind=self.kind, count=len(running))
 
     def _back(self) -> None:
-        self._request.back()
+        self._pull.back()
         for held in self._held.values():
             held.extend_now()
-
-    async def _arrived(self, msg: Msg) -> None:
-        """Take in the server's answer: a job, or a status that says there is none."""
-        is_job = msg.reply.startswith("$JS.ACK.")
-        if is_job:
-            await self._take(msg)
-        elif msg.headers and msg.headers.get("Status") not in ("404", "408", "100"):
-            logger.debug("no job given", action="pull_refused", kind=self.kind, status=msg.headers.get("Status"))
-            await asyncio.sleep(REFUSED_PAUSE_S)
-        self._request.end()
 
     async def _take(self, msg: Msg) -> None:
         message = json.loads(msg.data)
@@ -258,7 +180,7 @@ class Consumer:
             logger.debug(
                 "job given out again while its holder is waited out", action="job_repeated", id=given.resource_id
             )
-        elif self._stopping or self.held >= self._slots:
+        elif self._pull.is_over or self.held >= self._slots:
             await self._refuse(given, 0)
         elif self.holds(given.resource_id):
             await self._refuse(given, HELD_PAUSE_S)
@@ -289,7 +211,7 @@ class Consumer:
         async with self._taking:
             self._waiting_out.pop(given.key, None)
             await self._take_as_found(Holder.BUSY if self.holds(given.resource_id) else found, given)
-        self._request.wake()
+        self._pull.wake()
 
     async def _take_as_found(self, found: Holder, given: _GivenJob) -> None:
         id_ = given.resource_id
@@ -309,7 +231,7 @@ class Consumer:
         await self._bus.tell(given.msg.reply, nak(after_s))
 
     async def _start(self, given: _GivenJob, *, beside: bool = False) -> None:
-        if self._stopping:
+        if self._pull.is_over:
             await self._refuse(given, 0)
             return
         # A server that was killed may have forgotten deliveries that we remember.
@@ -327,7 +249,7 @@ class Consumer:
 
     def _ended(self, key: tuple[int, str]) -> None:
         self._held.pop(key, None)
-        self._request.wake()
+        self._pull.wake()
 
 
 async def _late(tasks: set[asyncio.Task[None]], within_s: float, cut_short: asyncio.Event) -> set[asyncio.Task[None]]:

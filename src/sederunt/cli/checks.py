@@ -159,7 +159,8 @@ async def check_browser(settings: Settings) -> str:
     """Prove that the browser starts, opens a page with a call in it, and the capture hears its tone."""
     from sederunt.browser.browser_user import browser_user_of
     from sederunt.browser.launch import HEADLESS, SHELL, find_executable
-    from sederunt.browser.pool import BrowserPool, PageRequest
+    from sederunt.browser.page_request import PageRequest
+    from sederunt.browser.pool import BrowserPool
     from sederunt.browser.sandbox import obstacle
     from sederunt.model.audio import CapturedFrame, Codec
 

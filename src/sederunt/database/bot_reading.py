@@ -3,14 +3,12 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
     JSON,
     ColumnElement,
-    Integer,
     Select,
     Text,
     bindparam,
@@ -23,9 +21,10 @@ from sqlalchemy import (
 )
 
 from sederunt.database import tables as t
+from sederunt.database.all_accounts_bots import AllAccountsBots
 from sederunt.database.bot_rows import NoSeals, Seals, bot_of, metadata_digest, unknown_bot
+from sederunt.database.bot_schedule import BotSchedule
 from sederunt.database.bot_view import BotOutline, BotView, BotViews
-from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.outbox import feed_subject
 from sederunt.database.paging import SegmentsPage, cursor_of, older_than
@@ -38,8 +37,6 @@ from sederunt.model.status import AT_WORK, BotStatus
 
 _ID = id_parameter("id")
 _ACCOUNT = id_parameter("account")
-_NOW = bindparam("now", type_=Moment())
-_MOST = bindparam("most", type_=Integer())
 # A caller sees nothing of a bot that is about to be deleted.
 _VISIBLE = t.bots.c.delete_requested == false()
 
@@ -53,13 +50,18 @@ class BotPage:
 
 
 class BotReading:
-    """The reading half of the store of bots."""
+    """The reading half of the store of bots.
+
+    `schedule`: an account's bots that wait for their time; `all_accounts`: what the service asks about everybody's.
+    """
 
     def __init__(self, database: Database, seals: Seals | None = None) -> None:
         self._database = database
         self._seals = seals or NoSeals()
         self._views = BotViews(database)
         self._rosters = Rosters(database)
+        self.schedule = BotSchedule(database)
+        self.all_accounts = AllAccountsBots(database)
         by_id = select(t.bots).where(t.bots.c.id == _ID)
         self._one = database.query(by_id)
         self._owned = database.query(by_id.where(t.bots.c.account_id == _ACCOUNT, _VISIBLE))
@@ -70,39 +72,12 @@ class BotReading:
         self._unpublished = database.query(
             select(t.outbox.c.payload).where(t.outbox.c.subject == bindparam("subject")).order_by(t.outbox.c.id)
         )
-        self._scheduled = database.query(
-            select(t.bots)
-            .where(t.bots.c.account_id == _ACCOUNT, t.IS_SCHEDULED, _VISIBLE)
-            .order_by(t.bots.c.scheduled_for, t.bots.c.id)
-        )
-        self._between = database.query(
-            select(t.bots)
-            .where(
-                t.bots.c.account_id == _ACCOUNT,
-                t.IS_SCHEDULED,
-                _VISIBLE,
-                t.bots.c.scheduled_for >= bindparam("begins", type_=Moment()),
-                t.bots.c.scheduled_for < bindparam("ends", type_=Moment()),
-            )
-            .order_by(t.bots.c.scheduled_for, t.bots.c.id)
-            .limit(bindparam("most", type_=Integer()))
-        )
         self._active = database.query(
             select(func.count().label("bots"))
             .select_from(t.bots)
             .where(t.bots.c.account_id == _ACCOUNT, or_(*(t.bots.c.status == status.value for status in AT_WORK)))
         )
-        self._seated = database.query(select(t.bots.c.config).where(t.IS_AT_WORK))
         self._origin = database.query(select(t.bots.c.origin).where(t.bots.c.id == _ID))
-        self._expired = database.query(
-            select(t.bots.c.id)
-            .where(t.bots.c.media_removed_at.is_(None), t.bots.c.media_until <= _NOW)
-            .order_by(t.bots.c.media_until)
-            .limit(_MOST)
-        )
-        self._in_status = database.query(
-            select(t.bots).where(t.bots.c.status == bindparam("status")).order_by(t.bots.c.created_at)
-        )
 
     async def origin(self, bot_id: UUID) -> Mapping[str, str]:
         """Return what its maker's request carried; empty where nothing is known."""
@@ -166,31 +141,10 @@ class BotReading:
             for row in await self._events.all(id=bot_id)
         ]
 
-    async def scheduled(self, account_id: UUID) -> list[Bot]:
-        """Return the account's scheduled bots, soonest first."""
-        return [bot_of(row) for row in await self._scheduled.all(account=account_id)]
-
-    async def scheduled_between(self, account_id: UUID, begins: datetime, ends: datetime, *, most: int) -> list[Bot]:
-        """Return the account's bots that are scheduled for a span of time, at most so many, soonest first."""
-        rows = await self._between.all(account=account_id, begins=begins, ends=ends, most=most)
-        return [bot_of(row) for row in rows]
-
     async def active_count(self, account_id: UUID) -> int:
         """Return how many bots of the account are in a meeting, or on their way."""
         row = await self._active.first(account=account_id)
         return int(row["bots"]) if row else 0
-
-    async def models_at_work(self) -> list[str]:
-        """Return the transcription model of every bot of every account that is in a meeting, or on its way."""
-        return [row["config"]["transcription_model"] for row in await self._seated.all()]
-
-    async def with_status(self, status: BotStatus) -> list[Bot]:
-        """Return every bot of every account in a status, oldest first; for housekeeping."""
-        return [bot_of(row) for row in await self._in_status.all(status=status.value)]
-
-    async def expired(self, now: datetime, *, limit: int = 100) -> list[UUID]:
-        """Return ended bots whose media has had its time; see `Bots.media_removed`."""
-        return [row["id"] for row in await self._expired.all(now=now, most=limit)]
 
     async def find(
         self,

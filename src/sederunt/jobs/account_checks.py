@@ -9,7 +9,7 @@ from uuid import UUID
 from sederunt import log
 from sederunt.accounts.meeting_accounts import AccountVerdict, MeetingAccounts, SignIn
 from sederunt.browser.page import MeetingPage
-from sederunt.browser.pool import PageRequest
+from sederunt.browser.page_request import PageRequest
 from sederunt.bus.streams import account_check_subject
 from sederunt.errors import PageError, SetupError
 from sederunt.jobs.context import WorkerContext

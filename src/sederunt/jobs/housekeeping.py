@@ -186,7 +186,7 @@ class Housekeeping:
         """Yield (kind of job, resource, ids) that must be queued or at work."""
         needed: list[tuple[str, Resource, list[UUID]]] = []
         for status, kind in NEEDED.items():
-            needed.append((kind, "bot", [bot.id for bot in await self._stores.bots.with_status(status)]))
+            needed.append((kind, "bot", [bot.id for bot in await self._stores.bots.all_accounts.with_status(status)]))
         for recording_status, kind in NEEDED_BY_RECORDINGS.items():
             recordings = await self._stores.recordings.with_status(recording_status)
             needed.append((kind, "recording", [r.id for r in recordings if not must_be_fetched(r)]))
@@ -203,7 +203,7 @@ class Housekeeping:
 
     async def _remove_expired(self, now: datetime) -> int:
         """Remove media that had its time. Transcripts stay."""
-        bots = await self._stores.bots.expired(now)
+        bots = await self._stores.bots.all_accounts.expired(now)
         for bot_id in bots:
             await self._stores.objects.delete_prefix(f"bots/{bot_id}/")
             await self._stores.bots.media_removed(bot_id)

@@ -7,7 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from sederunt.browser.page import MeetingPage, Signal
-from sederunt.browser.pool import PageRequest
+from sederunt.browser.page_request import PageRequest
 from sederunt.clock import Clock
 from sederunt.media.readers import Readers
 from sederunt.meetings.join.identity import AccountSource

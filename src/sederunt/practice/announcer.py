@@ -37,7 +37,7 @@ class RosterAnnouncer:
     def tell(self, changed: Iterable[Occupant]) -> None:
         """Tell of people who changed: the page shows who is here, the site's channels what changed."""
         changed = list(changed)
-        has_begun = self._meeting.started.is_set()
+        has_begun = self._meeting.media.has_begun
         self._meeting.deferred.call(self._quirks.list_lag_s if has_begun else 0, self._show)
         if self._quirks.full_lists_s and not all(person.bot for person in changed):
             changed = [person for person in changed if person.present]

@@ -24,6 +24,7 @@ class MeetingMedia:
             dtx=variant.dtx,
         )
         self._video = Video(variant.video) if variant.video else None
+        self.has_begun = False
         self._ticks = 0
 
     @property

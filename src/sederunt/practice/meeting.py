@@ -39,8 +39,6 @@ class Meeting:
         self.visitors: dict[str, Visitor] = {}
         self.messages: list[ChatMessage] = []
         self.is_over = False
-        self.stalls_left = self.variant.stalls
-        self.started = asyncio.Event()
         self.cast = MeetingCast(code, self.site, script.cast)
         self.media = MeetingMedia(self.variant, site.slots, self.cast.people)
         self.deferred = DeferredCalls()
@@ -176,16 +174,16 @@ class Meeting:
 
     def start(self) -> None:
         """Begin meeting time. Does nothing when it runs already."""
-        if self.started.is_set():
+        if self.media.has_begun:
             return
-        self.started.set()
+        self.media.has_begun = True
         self.events.add("started")
         self._run_due()
         self.roster.begin()
 
     def tick(self) -> None:
         """Advance the meeting by 20 ms of meeting time."""
-        if not self.started.is_set() or self.is_over:
+        if not self.media.has_begun or self.is_over:
             return
         self.media.begin_tick()
         self._run_due()

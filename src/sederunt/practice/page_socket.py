@@ -34,9 +34,7 @@ async def visit(socket: WebSocket, meeting: Meeting | None) -> None:
         "title": meeting.script.title,
         "variant": dataclasses.asdict(meeting.variant),
     }
-    if meeting.stalls_left > 0:
-        meeting.stalls_left -= 1
-    else:
+    if len(meeting.visitors) > meeting.variant.stalls:
         outbox.put_nowait({"hello": hello | greeting, "show": greeting["show"]})
     try:
         await _run(socket, outbox, Visit(meeting, visitor))

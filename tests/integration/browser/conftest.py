@@ -14,8 +14,9 @@ import pytest_asyncio
 
 from harness import loops
 from harness.browser_room import ACTS, CAST, NAME_FIELD, WHEN_THERE, Ear, OpenPage, Site, SitIn, Sitting, Stay
+from sederunt.browser.page_request import PageRequest
 from sederunt.browser.page_times import wall_ms
-from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.browser.pool import BrowserPool
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.script import Script, Variant
 from sederunt.practice.server import PracticeServer

@@ -17,7 +17,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from harness.browser_room import ACTS, CALL, CAST, Ear, OpenPage, Site, SitIn
 from sederunt.browser import process_watch
 from sederunt.browser.loopback import Loopback, PageChannel
-from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.browser.page_request import PageRequest
+from sederunt.browser.pool import BrowserPool
 from sederunt.browser.signals import Signal
 from sederunt.practice.script import Script, Variant
 from sederunt.practice.server import PracticeServer

@@ -18,14 +18,15 @@ import pytest
 from playwright.async_api import Browser
 
 from harness.browser_room import Ear
-from sederunt.browser import chromium, kept_driver
+from sederunt.browser import chromium, fleet, kept_driver
 from sederunt.browser import pool as pool_module
 from sederunt.browser.browser_user import OWN_NUMBER
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.driver import BrowserDriver, running_driver
 from sederunt.browser.launch import Mode, find_executable
 from sederunt.browser.page import MeetingPage
-from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.browser.page_request import PageRequest
+from sederunt.browser.pool import BrowserPool
 from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans
 from sederunt.browser.stopped_processes import kind_of
 from sederunt.errors import PageCrashed, PageStuck, SetupError
@@ -74,7 +75,7 @@ async def test_a_host_says_that_its_browser_is_missing_or_does_not_start_and_tri
         assert pool.state() == "does not start"
         program.unlink()
         program.symlink_to(find_executable(BrowserSettings(), "shell"))
-        monkeypatch.setattr(pool_module, "TRY_AGAIN_S", 0.0)
+        monkeypatch.setattr(fleet, "TRY_AGAIN_S", 0.0)
         async with asyncio.timeout(60):
             while pool.state() != "ok":  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
@@ -240,7 +241,8 @@ async def test_a_headful_browser_has_a_display_of_its_own_that_ends_with_it() ->
 HOLDER = """
 import asyncio, sys
 from uuid import uuid4
-from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.browser.page_request import PageRequest
+from sederunt.browser.pool import BrowserPool
 from sederunt.settings import BrowserSettings
 
 async def hold():

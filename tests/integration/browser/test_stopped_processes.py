@@ -14,7 +14,8 @@ import pytest
 
 from harness.browser_room import Ear
 from sederunt.browser.page import MeetingPage
-from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.browser.page_request import PageRequest
+from sederunt.browser.pool import BrowserPool
 from sederunt.browser.process_watch import ProcessWatch
 from sederunt.browser.stopped_processes import LOOKS_IN_A_ROW, kind_of
 from sederunt.bus.tasks import end

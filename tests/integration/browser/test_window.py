@@ -9,7 +9,8 @@ from playwright.async_api import Page
 
 from harness.browser_room import WHEN_THERE
 from sederunt.browser.display import Display
-from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.browser.page_request import PageRequest
+from sederunt.browser.pool import BrowserPool
 from sederunt.browser.window import sign_in_by_hand
 from sederunt.practice.script import Script, Variant
 from sederunt.practice.server import PracticeServer

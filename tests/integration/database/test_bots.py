@@ -169,7 +169,7 @@ async def test_a_due_bot_is_given_out_once(bots: Bots, make_bot: MakeBot, clock:
     clock.advance(10)
     given = await asyncio.gather(*(sent_off(database, bots, clock.now()) for _ in range(3)))
     assert sorted(given) == [[], [], [soon.id]]
-    assert [bot.id for bot in await bots.scheduled(soon.account_id)] == [later.id]
+    assert [bot.id for bot in await bots.schedule.all(soon.account_id)] == [later.id]
 
 
 async def test_a_due_bot_that_is_moved_before_its_turn_stays(

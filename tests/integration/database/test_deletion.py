@@ -107,7 +107,7 @@ async def test_a_deleted_bot_is_gone_for_its_caller_at_once(bots: Bots, make_bot
         with pytest.raises(NotFound):
             await act(bot.id, bot.account_id)
     assert (await bots.find(bot.account_id)).bots == ()
-    assert await bots.scheduled(bot.account_id) == []
+    assert await bots.schedule.all(bot.account_id) == []
 
 
 async def test_a_leaving_bot_finishes_leaving_then_goes(bots: Bots, make_bot: MakeBot, database: Database) -> None:
@@ -136,12 +136,12 @@ async def test_media_expires_when_its_time_is_over(
 ) -> None:
     asked = {"store_recording_for_1_year": for_1_year}
     bot = await bots.create(make_bot(status=BotStatus.PROCESSING, config=asked), job=False)
-    assert await bots.expired(clock.now() + timedelta(days=999)) == []
+    assert await bots.all_accounts.expired(clock.now() + timedelta(days=999)) == []
     await bots.record_transition(bot.id, Trigger.CLOSED, changes={"recording_object": "bots/r.webm"})
-    assert await bots.expired(clock.now() + timedelta(days=days, seconds=-1)) == []
-    assert await bots.expired(clock.now() + timedelta(days=days)) == [bot.id]
+    assert await bots.all_accounts.expired(clock.now() + timedelta(days=days, seconds=-1)) == []
+    assert await bots.all_accounts.expired(clock.now() + timedelta(days=days)) == [bot.id]
     await bots.media_removed(bot.id)
-    assert await bots.expired(clock.now() + timedelta(days=days)) == []
+    assert await bots.all_accounts.expired(clock.now() + timedelta(days=days)) == []
     assert (await bots.get(bot.id, bot.account_id)).recording_object is None
 
 
@@ -149,7 +149,7 @@ async def test_the_date_a_caller_was_told_decides(bots: Bots, make_bot: MakeBot,
     bot = await bots.create(make_bot(status=BotStatus.PROCESSING), job=False)
     told = clock.now() + timedelta(days=3)
     await bots.record_transition(bot.id, Trigger.CLOSED, changes={"recording_available_until": told})
-    assert await bots.expired(told) == [bot.id]
+    assert await bots.all_accounts.expired(told) == [bot.id]
 
 
 async def _full_bot(bots: Bots, make_bot: MakeBot, database: Database, clock: FakeClock) -> Bot:

@@ -57,7 +57,7 @@ async def test_an_account_lists_its_own_bots_only(bots: Bots, make_bot: MakeBot,
     )
     await bots.create(make_bot(status=BotStatus.SCHEDULED), job=False)
     assert [bot.id for bot in (await bots.find(other.id)).bots] == [theirs.id]
-    assert [bot.id for bot in await bots.scheduled(other.id)] == [theirs.id]
+    assert [bot.id for bot in await bots.schedule.all(other.id)] == [theirs.id]
     assert (await bots.find(database.default_account_id, metadata={"a": "1"})).bots == ()
     assert await bots.active_count(other.id) == 0
 
@@ -72,7 +72,7 @@ async def test_a_cursor_of_somebody_elses_is_refused(bots: Bots, cursor: str) ->
 async def test_schedules_come_soonest_first(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
     times = [clock.now() + timedelta(minutes=m) for m in (30, 5, 60)]
     made = [await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=t), job=False) for t in times]
-    assert [bot.id for bot in await bots.scheduled(made[0].account_id)] == [made[1].id, made[0].id, made[2].id]
+    assert [bot.id for bot in await bots.schedule.all(made[0].account_id)] == [made[1].id, made[0].id, made[2].id]
 
 
 async def test_ten_thousand_waiting_bots_are_found_by_index(
@@ -89,7 +89,7 @@ async def test_ten_thousand_waiting_bots_are_found_by_index(
     assert await bots.active_count(database.default_account_id) == 0
     assert await sent_off(database, bots, clock.now()) == []
     line = WaitingBots(database)
-    for query in (bots._active, bots._scheduled, line._due, line._at_work):
+    for query in (bots._active, bots.schedule._all, line._due, line._at_work):
         assert not await _scans(database, query.sql), query.sql
 
 

@@ -14,7 +14,8 @@ from harness import loops
 from harness.browser_room import LOADED
 from harness.platforms_room import Opened, OpenPage, ShowPage, StaticSite
 from sederunt.browser.page import MeetingPage
-from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.browser.page_request import PageRequest
+from sederunt.browser.pool import BrowserPool
 from sederunt.browser.signals import Signal
 from sederunt.model.audio import CapturedFrame
 from sederunt.practice.server import PracticeServer

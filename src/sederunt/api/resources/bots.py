@@ -206,7 +206,7 @@ async def show_avatar(call: Call) -> Response:
 async def scheduled_bots(call: Call) -> Response:
     """Answer GET /bot/scheduled: a bare array, soonest first."""
     addresses = call.addresses
-    bots = await call.context.bots.scheduled(call.account_id)
+    bots = await call.context.bots.schedule.all(call.account_id)
     parts: list[str] = []
     for number, bot in enumerate(bots, 1):
         parts.append(plain_bot_json(bot, addresses))

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sederunt.api.schemas import values as v
 from sederunt.model.bot import STOP_OPTION_LIMITS, Authentication, BotConfig, Service, StopOptions
-from sederunt.model.history import TOLD_WHEN_ASKED
+from sederunt.model.history import STATUS_UPDATE, TOLD_WHEN_ASKED
 from sederunt.model.recording import RecordingConfig
 from sederunt.platforms.registry import services, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
@@ -36,7 +36,8 @@ _BotFallback = Annotated[tuple[str, ...], *v.words(_BATCH, MOST_FALLBACKS, docum
 _RecordingFallback = Annotated[
     tuple[str, ...], *v.words(recording_models(), MOST_FALLBACKS, documented(recording_models()))
 ]
-_WebhookEvents = Annotated[tuple[str, ...], *v.words(TOLD_WHEN_ASKED, len(TOLD_WHEN_ASKED))]
+# Changes of status are always told: whoever lists everything that they want names them too.
+_WebhookEvents = Annotated[tuple[str, ...], *v.words((STATUS_UPDATE, *TOLD_WHEN_ASKED), 1 + len(TOLD_WHEN_ASKED))]
 _FALLBACK = "Models that transcribe, in this order, where the vendor of transcription_model fails for good."
 _Service = Annotated[str, *v.word(services())]
 _ACCOUNT = f"A meeting account kept here, for {' and '.join(services_taking(AccountKind.SESSION))}."

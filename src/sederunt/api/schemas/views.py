@@ -103,7 +103,7 @@ def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
         "events": [],
         "profanity_filter": config.profanity_filter,
         "custom_vocabulary": list(config.custom_vocabulary),
-        "realtime_audio": config.realtime_audio,
+        "realtime_audio": is_realtime(bot),
         "created_at": moment(bot.created_at),
         "finished_at": moment(bot.finished_at),
         "time_limit": config.stop_options.time_limit,

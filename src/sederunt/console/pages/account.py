@@ -161,9 +161,11 @@ async def operations(page: Page) -> Response:
     if page.account_id != context.database.default_account_id:
         return page.render("operations.html", facts=None)
     heartbeats, waiting = context.installation.heartbeats, context.installation.waiting
-    seated = {status: len(await context.bots.with_status(status)) for status in BotStatus if status in AT_WORK}
+    seated = {
+        status: len(await context.bots.all_accounts.with_status(status)) for status in BotStatus if status in AT_WORK
+    }
     after = [status for status in NEEDED if status not in AT_WORK]
-    working = {status: len(await context.bots.with_status(status)) for status in after}
+    working = {status: len(await context.bots.all_accounts.with_status(status)) for status in after}
     disk = await asyncio.to_thread(shutil.disk_usage, context.settings.data)
     queues = {kind: len(await context.bus.queued(kind)) for kind in QUEUES}
     load = psutil.getloadavg()

@@ -57,7 +57,7 @@ async def scheduled(page: Page) -> Response:
     view = next((known for known in VIEWS if known == asked.get("view")), VIEWS[0])
     on = _day(asked.get("on", ""), today)
     begins, ends = moments_of(span_of(view, on), zone)
-    found = await page.context.bots.scheduled_between(page.account_id, begins, ends, most=MOST_SCHEDULED + 1)
+    found = await page.context.bots.schedule.between(page.account_id, begins, ends, most=MOST_SCHEDULED + 1)
     shown = timetable(view, on, found[:MOST_SCHEDULED], zone=zone, today=today)
     return page.render(
         "scheduled.html", table=shown, views=VIEWS, on=on, today=today, zone=zone, more=len(found) > MOST_SCHEDULED

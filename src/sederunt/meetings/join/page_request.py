@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from sederunt.browser.pool import PageRequest
+from sederunt.browser.page_request import PageRequest
 from sederunt.meetings.join.identity import Identity
 from sederunt.model.bot import Bot, BotConfig
 from sederunt.platforms.platform import Platform

@@ -160,7 +160,7 @@ VALUES: list[tuple[str, list[Any], list[Any]]] = [  # field, values that are tak
     ("scheduled_start_time", [0, -1, 1_900_000_000, 1_900_000_000_000, 1.9e9, None], ["1900000000", 1.5, True,
      10**15, 1e300]),
     ("time_limit", [5, 240, 30.0, None], [4, 241, "30", 5.5, True]),
-    ("webhook_events", [["chat_message", "page_trouble"], [], None], [["status_update"], "chat_message", [7]]),
+    ("webhook_events", [["status_update", "page_trouble"], [], None], [["in_meeting"], "chat_message", [7]]),
     ("initial_chat_message", ["Hello", None], ["", " ", 7, "x" * 10_001]),
     (
         "stop_options",

@@ -139,10 +139,12 @@ def test_a_recording_shows_its_history(recording: Recording, addresses: Addresse
 def test_sockets_are_given_for_realtime_models_and_on_request(bot: Bot, addresses: Addresses) -> None:
     names = ("websocket_url", "websocket_read_only_url", "websocket_audio_url")
     realtime = bot_values(bot, addresses)
+    assert realtime["realtime_audio"] is True, "it comes with the model, though nobody asked for it"
     assert len({realtime[name] for name in names}) == 3
     assert all(realtime[name].startswith("wss://minutes.example/realtime/") for name in names)
     plain = replace(bot, config=replace(bot.config, transcription_model="vendor1"))
     assert [bot_values(plain, addresses)[name] for name in names] == [None] * 3
+    assert bot_values(plain, addresses)["realtime_audio"] is False
     asked = replace(plain, config=replace(plain.config, realtime_audio=True))
     assert None not in [bot_values(asked, addresses)[name] for name in names]
 

@@ -1,0 +1,40 @@
+"""An account's bots that wait for their time."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Integer, bindparam, false, select
+
+from sederunt.database import tables as t
+from sederunt.database.bot_rows import bot_of
+from sederunt.database.columns import Moment
+from sederunt.database.engine import Database
+from sederunt.database.queries import id_parameter
+from sederunt.model.bot import Bot
+
+
+class BotSchedule:
+    """Lists scheduled bots, soonest first; one that is about to be deleted is not among them."""
+
+    def __init__(self, database: Database) -> None:
+        waiting = (
+            select(t.bots)
+            .where(t.bots.c.account_id == id_parameter("account"), t.IS_SCHEDULED, t.bots.c.delete_requested == false())
+            .order_by(t.bots.c.scheduled_for, t.bots.c.id)
+        )
+        self._all = database.query(waiting)
+        self._between = database.query(
+            waiting.where(
+                t.bots.c.scheduled_for >= bindparam("begins", type_=Moment()),
+                t.bots.c.scheduled_for < bindparam("ends", type_=Moment()),
+            ).limit(bindparam("most", type_=Integer()))
+        )
+
+    async def all(self, account_id: UUID) -> list[Bot]:
+        """Return every scheduled bot of the account."""
+        return [bot_of(row) for row in await self._all.all(account=account_id)]
+
+    async def between(self, account_id: UUID, begins: datetime, ends: datetime, *, most: int) -> list[Bot]:
+        """Return the account's bots that are scheduled for a span of time, at most so many."""
+        rows = await self._between.all(account=account_id, begins=begins, ends=ends, most=most)
+        return [bot_of(row) for row in rows]
