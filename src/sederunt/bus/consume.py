@@ -41,6 +41,7 @@ logger = log.get(component="bus")
 
 OFFERED_S = 60.0  # of a drain, for others to take the place of what runs here
 OTHERS_S = 0.5  # how often it is asked whether there are others
+OFFER_EVERY_S = 1.5  # at most one, where there is time: beginning beside us costs a machine seconds of a core
 HAND_BACK_S = 16.0  # for what is cancelled at the end of a drain to leave its meeting and give its job back
 HELD_PAUSE_S = 5.0  # before a job is given out again that cannot be taken because its resource is at work
 MOST_REFUSED = 1000  # jobs of which it is remembered how often they were refused here
@@ -137,19 +138,33 @@ class Consumer:
         await end(*self._waiting_out.values())
         tasks = {held.task for held in self._held.values()}
         after_s = within_s - OFFERED_S if offer_after_s is None else offer_after_s
-        offering = asyncio.create_task(self._offer(after_s, others)) if others is not None else None
+        after_s = max(after_s, 0.0)
+        offering = asyncio.create_task(self._offer(after_s, within_s - after_s, others)) if others is not None else None
         late = await _late(tasks, within_s, cut_short or asyncio.Event())
         if offering is not None:
             await end(offering)
         await self._hand_back(late)
         return len(late)
 
-    async def _offer(self, after_s: float, others: Callable[[], bool]) -> None:
-        """Offer the running jobs to other consumers as soon as there are any."""
-        await asyncio.sleep(max(after_s, 0.0))
+    async def _offer(self, after_s: float, over_s: float, others: Callable[[], bool]) -> None:
+        """Offer the running jobs to other consumers as soon as there are any, one after another.
+
+        Twenty bots that were offered at once entered beside each other, and no page answered for seconds.
+
+        Args:
+            over_s: what is left of the drain then; half of it is for the offers.
+        """
+        await asyncio.sleep(after_s)
         while not others():  # noqa: ASYNC110  # asked, not told: heartbeats come by themselves
             await asyncio.sleep(OTHERS_S)
-        offered = await asyncio.gather(*(held.offer() for held in self._held.values()))
+        running = list(self._held.values())
+        every_s = min(OFFER_EVERY_S, over_s / 2 / max(len(running), 1))
+
+        async def offer(held: HeldJob, in_s: float) -> bool:
+            await asyncio.sleep(in_s)
+            return await held.offer()
+
+        offered = await asyncio.gather(*(offer(held, number * every_s) for number, held in enumerate(running)))
         logger.info("jobs offered", action="jobs_offered", kind=self.kind, count=sum(offered))
 
     async def _hand_back(self, late: set[asyncio.Task[None]]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from nats.js.api import ConsumerInfo
 
 from harness.nats import Connections, NatsServer
+from sederunt.bus import consume
 from sederunt.bus.connection import Bus
 from sederunt.bus.consume import Consumer
 from sederunt.bus.held_job import Done, JobDelivery, Outcome, Redeliver
@@ -468,6 +469,27 @@ async def test_a_job_that_is_offered_begins_beside_its_holder_who_settles_it_no_
     draining.let_go.set()
     assert await drain == 0
     assert await taker.bus.queued("attend") == {job}, "what becomes of it is the new holder's business"
+    await taker.close()
+    await until_empty(taker.bus)
+
+
+async def test_jobs_are_offered_one_after_another(
+    connect: Connections, tally: Tally, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen: 20 bots that were offered at once entered beside each other on two cores, and their pages broke."""
+    monkeypatch.setattr(consume, "OFFER_EVERY_S", 2.0)
+    loop = asyncio.get_running_loop()
+    draining = Holder(await connect(ack_wait_s=ACK_WAIT_S, name="old"), tally)
+    jobs = {await publish(draining.bus), await publish(draining.bus)}
+    await tally.reach(2)
+    taker = Holder(await connect(ack_wait_s=ACK_WAIT_S, name="new"), tally)
+    began = loop.time()
+    drain = asyncio.create_task(draining.consumer.drain(60, others=lambda: True))
+    await tally.reach(4)
+    assert loop.time() - began >= 2.0, "the second waits for its turn"
+    assert {str(delivery.message["id"]) for delivery in taker.deliveries if delivery.beside} == jobs
+    draining.let_go.set()
+    assert await drain == 0
     await taker.close()
     await until_empty(taker.bus)
 
