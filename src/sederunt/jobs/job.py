@@ -58,6 +58,9 @@ class GiveUp(SederuntError):
     """The job will never succeed; the sentence says why."""
 
 
+_CALLERS_FAULT = (MediaError, DestinationError, LimitReached)
+_TOLD_BY_SENTENCE = (*_CALLERS_FAULT, Again, GiveUp, ProviderError, ObjectMissing)
+
 Work = Callable[[Job, "WorkerContext"], Awaitable[None]]
 OnGiveUp = Callable[[Job, "WorkerContext", BaseException], Awaitable[None]]
 
@@ -159,13 +162,16 @@ async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_giv
 
 def _tell(job: Job, error: Exception, outcome: Outcome) -> None:
     ids = {"kind": job.kind, "id": str(job.id), "delivered": job.delivered}
+    # The sentence of such an error is all there is to know; of any other, an operator needs where it came from.
+    cause = {"reason": str(error)} if isinstance(error, _TOLD_BY_SENTENCE) else {"exc_info": error}
     match outcome:
         case Done():
             logger.info("job is not ours any more", action="job_left", reason=str(error), **ids)
+        case Drop() if isinstance(error, _CALLERS_FAULT):
+            logger.warning("job given up", action="job_given_up", **cause, **ids)
         case Drop():
-            logger.error("job given up", action="job_given_up", exc_info=error, **ids)
+            logger.error("job given up", action="job_given_up", **cause, **ids)
         case held_job.Redeliver(after_s=after_s):
-            cause = {"reason": str(error)} if isinstance(error, Again) else {"exc_info": error}
             logger.warning("job goes back", action="job_goes_back", again_in_s=after_s, **cause, **ids)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import cast
 
 import pytest
+import structlog.testing
 
 from sederunt.bus import held_job
 from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome
@@ -77,11 +78,12 @@ class Notes:
         self.begun: list[int] = []
         self.given_up: list[str] = []
         self.can_be_told = True
+        self.error: Exception = OSError("disk full")
 
 
 async def begin(job: Job, notes: Notes) -> None:
     notes.begun.append(job.delivered)
-    raise OSError("disk full")
+    raise notes.error
 
 
 async def give_up(job: Job, notes: Notes, error: BaseException) -> None:
@@ -112,6 +114,27 @@ async def test_a_job_that_comes_back_because_nobody_could_be_told_is_not_taken_f
     notes.can_be_told = True
     assert await deliver(25) == Drop()
     assert (notes.begun, notes.given_up) == ([24, 25], ["disk full"])
+
+
+@pytest.mark.parametrize(
+    ("error", "level", "said"),
+    [
+        (DestinationError("no answer there", retryable=False), "warning", "no answer there"),
+        (BrokenMedia("damaged"), "warning", "damaged"),
+        (ProviderError("bad key", retryable=False), "error", "bad key"),
+        (OSError("disk full"), "error", None),
+    ],
+)
+async def test_what_a_caller_or_a_vendor_did_wrong_is_logged_as_a_sentence_and_no_traceback(
+    error: Exception, level: str, said: str | None
+) -> None:
+    notes = Notes()
+    notes.error = error
+    with structlog.testing.capture_logs() as logs:
+        assert await deliver_to(notes)(TRANSCRIBE.times or 0) == Drop()
+    (line,) = [entry for entry in logs if entry.get("action") == "job_given_up"]
+    assert (line["log_level"], line.get("reason")) == (level, said)
+    assert ("exc_info" in line) == (said is None)
 
 
 def test_a_delivery_becomes_a_job() -> None:
