@@ -27,6 +27,13 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
+class Leave:
+    """Somebody else holds it: nothing is said of it. The server takes the word of every holder that it ever had, so
+    that one who was cut off would end the job for the one who works at it now.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Redeliver:
     """Give it out again, to anyone, after so many seconds."""
 
@@ -38,7 +45,7 @@ class Drop:
     """It will never succeed: the job is gone, and the server counts it as ended without success."""
 
 
-Outcome = Done | Redeliver | Drop
+Outcome = Done | Leave | Redeliver | Drop
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,11 +154,11 @@ class HeldJob:
         finally:
             await asyncio.shield(end(self._keeper))
         self._settling = True
-        self.handing_back = isinstance(outcome, Redeliver)
+        self.handing_back = isinstance(outcome, Redeliver | Leave)
         gone = self.handing_back or self._offer.is_made
         if answering is not None and gone:
             await answering.close()
-        if not self._offer.is_made:
+        if not self._offer.is_made and not isinstance(outcome, Leave):
             await self._settle(outcome)
         if answering is not None and not gone:
             await answering.close()
@@ -188,7 +195,7 @@ class HeldJob:
             self.delivery.cut_off.set()
             self._on_cut_off()
 
-    async def _settle(self, outcome: Outcome) -> None:
+    async def _settle(self, outcome: Done | Redeliver | Drop) -> None:
         """Tell the server until it has confirmed; a lost word would bring the job back for nothing."""
         match outcome:
             case Done():

@@ -170,6 +170,7 @@ class Housekeeping:
         """Publish jobs that rows call for and no queue has: after a power cut, or a NATS that lost its storage.
 
         A job is missed twice before it is put back: between a commit and its publishing it is nowhere for a moment.
+        Processes that miss it in the same minute put it back once: the server drops the second message.
         """
         missing: dict[Lost, Resource] = {}
         for kind, resource, ids in await self._needed():
@@ -179,7 +180,7 @@ class Housekeeping:
         self._suspects = frozenset(missing.keys() - lost.keys())
         for (kind, id_), resource in lost.items():
             logger.warning("lost job put back", action="job_put_back", kind=kind, id=id_)
-            await self._publish(kind, resource, UUID(id_), occasion=f"lost-{self._now_ms()}")
+            await self._publish(kind, resource, UUID(id_), occasion=f"lost-{self._now_ms() // 60_000}")
         return len(lost)
 
     async def _needed(self) -> list[tuple[str, Resource, list[UUID]]]:

@@ -133,11 +133,13 @@ def job_of(delivery: JobDelivery) -> Job:
 
 
 def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
-    """Return what an error means. Done: somebody else's, or gone. Drop: no use. Again: after the kind's pause."""
+    """Return what an error means. Leave: somebody else's. Done: gone. Drop: no use. Again: after the kind's pause."""
     match error:
         case Again(after_s=after_s):
             return held_job.Redeliver(after_s)
-        case Superseded() | NotFound():
+        case Superseded():
+            return held_job.Leave()
+        case NotFound():
             return Done()
         case GiveUp() | MediaError() | LimitReached():
             return Drop()
@@ -165,7 +167,7 @@ def _tell(job: Job, error: Exception, outcome: Outcome) -> None:
     # The sentence of such an error is all there is to know; of any other, an operator needs where it came from.
     cause = {"reason": str(error)} if isinstance(error, _TOLD_BY_SENTENCE) else {"exc_info": error}
     match outcome:
-        case Done():
+        case Done() | held_job.Leave():
             logger.info("job is not ours any more", action="job_left", reason=str(error), **ids)
         case Drop() if isinstance(error, _CALLERS_FAULT):
             logger.warning("job given up", action="job_given_up", **cause, **ids)

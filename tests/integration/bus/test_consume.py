@@ -13,7 +13,7 @@ from harness.nats import Connections, NatsServer
 from sederunt.bus import consume
 from sederunt.bus.connection import Bus
 from sederunt.bus.consume import Consumer
-from sederunt.bus.held_job import Done, JobDelivery, Outcome, Redeliver
+from sederunt.bus.held_job import Done, JobDelivery, Leave, Outcome, Redeliver
 from sederunt.bus.silent_holder import ASK_S, ask
 from sederunt.bus.silent_holder import Holder as Holding
 from sederunt.bus.streams import QUEUES, held_subject
@@ -414,21 +414,26 @@ async def test_a_job_of_a_holder_without_power_is_taken_once_that_one_would_have
     server: NatsServer, tally: Tally, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost_bus, other_bus = await far(server, "lost"), await far(server, "other")
-    lost = Holder(lost_bus, tally)
+    lost = Holder(lost_bus, tally, outcome=Leave())
     resource_id = await publish(other_bus)
     await tally.reach(1)
     await until_server_says(other_bus, lambda info: info.num_waiting == 1)  # its question for one more
-    NoPower(lost_bus, monkeypatch)
+    no_power = NoPower(lost_bus, monkeypatch)
     other = Holder(other_bus, tally)
     await tally.reach(2)
     assert tally.given == [resource_id] * 2
     assert lost.deliveries[0].cut_off.is_set()
+    no_power.end()
+    lost.let_go.set()
+    await asyncio.wait({held.task for held in lost.consumer._held.values()})
+    still_queued = await other_bus.queued("attend")
     other.let_go.set()
     await until_empty(other_bus)
     await other.close()
     lost.task.cancel()
     for bus in (lost_bus, other_bus):
         await bus.close()
+    assert still_queued == {resource_id}, "the one before says nothing of it"
 
 
 async def test_a_job_whose_holder_answers_again_in_time_stays_where_it_is(

@@ -20,9 +20,9 @@ ATTEND = KINDS["attend"]
 RESOURCE_ID = "01890000-0000-7000-8000-000000000001"
 
 
-@pytest.mark.parametrize("error", [Superseded("another host"), NotFound("deleted")])
-def test_a_job_that_is_somebody_elses_is_done(error: Exception) -> None:
-    assert outcome_of(error, TRANSCRIBE, 1) == Done()
+def test_a_job_that_is_somebody_elses_is_left_to_them_and_one_whose_resource_is_gone_is_done() -> None:
+    assert outcome_of(Superseded("another host"), ATTEND, 1) == held_job.Leave()
+    assert outcome_of(NotFound("deleted"), ATTEND, 1) == Done()
 
 
 @pytest.mark.parametrize(
