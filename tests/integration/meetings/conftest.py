@@ -1,5 +1,6 @@
 """A folder as storage, a spool in front of it, and a recorder that is not attached to any page."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -39,6 +40,7 @@ def make_recorder(bot_id: UUID, spool: PieceSpool) -> MakeRecorder:
         stay: str = "000001.01",
         piece_s: float = 1000.0,
         on_packets: Callable[[Sequence[Packet]], None] | None = None,
+        cut_off: asyncio.Event | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> Recorder:
         return Recorder(
@@ -50,6 +52,7 @@ def make_recorder(bot_id: UUID, spool: PieceSpool) -> MakeRecorder:
             spool=spool,
             on_speech=lambda source, speaking, at_ms: None,
             on_packets=on_packets,
+            cut_off=cut_off,
             clock=clock,
         )
 

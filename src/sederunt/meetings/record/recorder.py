@@ -4,6 +4,7 @@ Memory holds at most one piece length of sound and pictures, so a killed host lo
 disk takes nothing. Nothing is decoded.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 
 _VIDEO = frozenset((*VIDEO_CODECS, Codec.OTHER_VIDEO))
+HOLE_MS = 3000  # without sound, after which a holder that was cut off keeps nothing more
 
 
 def stay_name(epoch: int, page: int) -> str:
@@ -33,6 +35,8 @@ class Recorder:
         batch_ms: how long the page gathers packets; what it read so lately may still be on its way.
         on_speech: called with (source, speaking, at_ms) when a source begins or stops to carry sound.
         on_packets: called with packets that have their place, those of each source in order.
+        cut_off: set when another host may have the bot by now. What is heard without a break still counts. Behind a
+            break it does not: its pieces would hide that nothing was heard before, which this holder cannot write.
         clock: for the pauses while this disk takes nothing.
     """
 
@@ -47,10 +51,12 @@ class Recorder:
         spool: PieceSpool,
         on_speech: Callable[[str, bool, int], None],
         on_packets: Callable[[Sequence[Packet]], None] | None = None,
+        cut_off: asyncio.Event | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._started_ms, self._batch_ms = started_ms, batch_ms
         self._on_speech, self._on_packets = on_speech, on_packets
+        self._cut_off, self._is_over = cut_off or asyncio.Event(), False
         self._timeline, self._pictures = Timeline(started_ms), VideoTimeline(started_ms)
         self._activity = Activity()
         spans = self._timeline.spans
@@ -66,6 +72,8 @@ class Recorder:
 
     def frames_arrived(self, frames: Sequence[CapturedFrame]) -> None:
         """Take one batch from the page. Never waits, never raises for odd input."""
+        if self._cut_off.is_set() and self._is_behind_a_hole(frames):
+            return
         pictures = [frame for frame in frames if frame.codec in _VIDEO]
         sound = [frame for frame in frames if frame.codec not in _VIDEO] if pictures else frames
         self._frames += len(sound)
@@ -76,6 +84,12 @@ class Recorder:
         self._take(self._timeline.add(sound))
         if pictures:
             self._writer.pictures.add(self._pictures.add(pictures))
+
+    def _is_behind_a_hole(self, frames: Sequence[CapturedFrame]) -> bool:
+        heard_ms = [frame.at_ms for frame in frames if frame.codec not in _VIDEO]
+        if heard_ms and self.last_frame_ms is not None and heard_ms[0] - self.last_frame_ms > HOLE_MS:
+            self._is_over = True
+        return self._is_over
 
     def tick(self, now_ms: int) -> None:
         """Advance the time without a frame: release frames that waited for earlier ones, and report who fell silent."""

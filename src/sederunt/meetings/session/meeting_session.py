@@ -236,6 +236,7 @@ class MeetingSession:
             spool=self._context.spool(),
             on_speech=self.observer.speech_changed,
             on_packets=live.take if live else None,
+            cut_off=self._commands.cut_off,
         )
 
     def _make_watcher(self, recorder: Recorder, *, started_ms: int, resumed_ms: int) -> Watcher:

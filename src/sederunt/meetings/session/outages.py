@@ -14,6 +14,7 @@ from sederunt.model.trouble import PageTrouble, Recovery
 FED_MS = 3000  # sound that came so lately proves the connection
 UNNOTICED_MS = 7000  # so long before it was told, at most, was the connection lost: browsers take 5 s to say so
 SHORTEST_GAP_MS = 1000
+AGAIN_MS = 10_000  # until a gap is tried again that the database did not take
 LATE_MS = 5000  # sound that comes so long after it was captured …
 LATE_LOOKS = 3  # … in so many looks in a row at which some came: a batch that was held up once is none of it
 
@@ -46,6 +47,8 @@ class Outages:
         self._started_ms = started_ms
         self._documents = page.documents
         self._deaf_since_ms: float | None = None  # in an outage
+        self._unmarked: list[tuple[float, int]] = []  # outages that are over, and no gaps yet
+        self._again_ms = 0
         self._is_refused = False  # by this disk, and told
         self._seen_ms: float | None = None  # the newest frame at the look before
         self._late_looks = 0
@@ -97,17 +100,23 @@ class Outages:
             if trouble.cause == "connection_lost":
                 self._deaf_since_ms = max(self._recorder.last_frame_ms or self._started_ms, now_ms - UNNOTICED_MS)
         if self._deaf_since_ms is not None and not self._link.dead_s:
-            await self._mark(self._deaf_since_ms, now_ms)
+            if now_ms - self._deaf_since_ms >= SHORTEST_GAP_MS:
+                self._unmarked.append((self._deaf_since_ms, now_ms))
             self._deaf_since_ms = None
+        if self._unmarked and now_ms >= self._again_ms:
+            await self._mark(now_ms)
         return None
 
-    async def _mark(self, since_ms: float, until_ms: int) -> None:
-        if until_ms - since_ms < SHORTEST_GAP_MS:
-            return
-        start_s, end_s = (since_ms - self._started_ms) / 1000, (until_ms - self._started_ms) / 1000
-        try:
-            await self._journal.add_gap(start_s, end_s, "connection_lost")
-        except Superseded:
-            raise
-        except Exception:  # a database that is away ends no meeting
-            logger.exception("gap not written", action="gap_unwritten", bot_id=str(self._journal.bot.id))
+    async def _mark(self, now_ms: int) -> None:
+        """Make gaps of the outages that are over. A database that is away ends no meeting, and costs no gap."""
+        while self._unmarked:
+            start_s, end_s = ((at_ms - self._started_ms) / 1000 for at_ms in self._unmarked[0])
+            try:
+                await self._journal.add_gap(start_s, end_s, "connection_lost")
+            except Superseded:
+                raise
+            except Exception:
+                logger.exception("gap not written", action="gap_kept", bot_id=str(self._journal.bot.id))
+                self._again_ms = now_ms + AGAIN_MS
+                return
+            self._unmarked.pop(0)

@@ -302,6 +302,23 @@ async def test_a_write_that_is_under_way_when_the_recorder_closes_is_not_lost(
     assert sum(len(packets) for packets in stored) == 200
 
 
+async def test_a_holder_that_was_cut_off_keeps_no_sound_behind_a_hole_that_it_cannot_mark(
+    make_recorder: MakeRecorder, spool: PieceSpool
+) -> None:
+    """Seen: a host without link heard again just before it left. 40 s of silence lay before those pieces, and the next
+    holder took them for heard.
+    """
+    cut_off = asyncio.Event()
+    recorder = make_recorder(cut_off=cut_off)
+    recorder.frames_arrived(sound(0, 6))
+    cut_off.set()
+    recorder.frames_arrived(sound(6, 8))  # it hears on
+    recorder.frames_arrived(sound(40, 42))
+    recorder.frames_arrived(sound(42, 44))
+    await recorder.close()
+    assert await spool.stored_until_s() == pytest.approx(8, abs=0.3)
+
+
 async def test_pictures_do_not_make_a_deaf_capture_look_awake(make_recorder: MakeRecorder) -> None:
     recorder = make_recorder()
     recorder.frames_arrived(camera(0, 4))

@@ -19,11 +19,14 @@ class Told:
         self.bot = SimpleNamespace(id="b")
         self.causes: list[str] = []
         self.gaps: list[tuple[float, float, str]] = []
+        self.is_away = False
 
     def note_trouble(self, trouble: PageTrouble) -> None:
         self.causes.append(trouble.cause)
 
     async def add_gap(self, start_s: float, end_s: float, cause: str) -> None:
+        if self.is_away:
+            raise OSError("database away")
         self.gaps.append((start_s, end_s, cause))
 
 
@@ -56,6 +59,21 @@ async def test_an_outage_that_the_page_outlives_is_told_and_becomes_a_gap(stage:
     await stage.at(66)
     await stage.at(67)
     assert (stage.journal.causes, stage.journal.gaps) == (["connection_lost"], [(55.0, 66.0, "connection_lost")])
+
+
+async def test_a_gap_that_the_database_does_not_take_is_written_when_it_is_back(stage: Any) -> None:
+    """A host whose link was cut has neither meeting nor database for a while."""
+    stage.journal.is_away = True
+    stage.link.take(peers(0, 1))
+    stage.recorder.last_frame_ms = ZERO_MS + 55_000
+    for second in range(56, 64):
+        await stage.at(second)
+    stage.link.take(peers(1, 0))
+    await stage.at(64)
+    stage.journal.is_away = False
+    for second in range(65, 80):
+        await stage.at(second)
+    assert stage.journal.gaps == [(55.0, 64.0, "connection_lost")]
 
 
 async def test_an_outage_that_lasts_ends_the_page_and_one_of_a_document_that_is_gone_does_not(stage: Any) -> None:
