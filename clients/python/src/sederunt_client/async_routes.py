@@ -80,7 +80,13 @@ class AsyncRoutes:
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
             Literal[
-                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+                "status_update",
+                "chat_message",
+                "recording_gap",
+                "live_trouble",
+                "page_trouble",
+                "waiting_for_capacity",
+                "budget_spent",
             ]
         ]
         | Unset
@@ -253,7 +259,13 @@ class AsyncRoutes:
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
             Literal[
-                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+                "status_update",
+                "chat_message",
+                "recording_gap",
+                "live_trouble",
+                "page_trouble",
+                "waiting_for_capacity",
+                "budget_spent",
             ]
         ]
         | Unset
@@ -385,7 +397,13 @@ class AsyncRoutes:
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
             Literal[
-                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+                "status_update",
+                "chat_message",
+                "recording_gap",
+                "live_trouble",
+                "page_trouble",
+                "waiting_for_capacity",
+                "budget_spent",
             ]
         ]
         | Unset

@@ -80,7 +80,13 @@ class Routes:
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
             Literal[
-                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+                "status_update",
+                "chat_message",
+                "recording_gap",
+                "live_trouble",
+                "page_trouble",
+                "waiting_for_capacity",
+                "budget_spent",
             ]
         ]
         | Unset
@@ -252,7 +258,13 @@ class Routes:
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
             Literal[
-                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+                "status_update",
+                "chat_message",
+                "recording_gap",
+                "live_trouble",
+                "page_trouble",
+                "waiting_for_capacity",
+                "budget_spent",
             ]
         ]
         | Unset
@@ -384,7 +396,13 @@ class Routes:
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
             Literal[
-                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+                "status_update",
+                "chat_message",
+                "recording_gap",
+                "live_trouble",
+                "page_trouble",
+                "waiting_for_capacity",
+                "budget_spent",
             ]
         ]
         | Unset
