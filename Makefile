@@ -36,7 +36,7 @@ FAULTS := tests/acceptance/faults tests/acceptance/test_restarts.py tests/accept
   tests/integration/cli/test_watch.py tests/integration/cli/test_service_manager.py tests/integration/cli/test_speech_trial.py tests/unit/cli/test_watch.py tests/unit/jobs/test_job.py tests/integration/database/test_engine.py \
   tests/integration/meetings/test_lifecycle.py tests/integration/meetings/test_lifecycle_endings.py tests/integration/meetings/record/test_recording.py \
   tests/integration/browser/test_pool.py tests/integration/browser/test_stopped_processes.py \
-  tests/integration/browser/test_liveness.py tests/unit/browser/test_renderer_cpu.py tests/unit/meetings/session/test_media_link.py tests/integration/api/test_middleware.py \
+  tests/integration/browser/test_liveness.py tests/unit/browser/test_renderer_cpu.py tests/unit/meetings/session/test_media_link.py tests/unit/meetings/session/test_outages.py tests/integration/api/test_middleware.py \
   tests/integration/webhooks/test_deliverer.py
 
 faults: setup-test ## what dies, freezes, is cut off, torn or too much: the rows of docs/reliability.md
