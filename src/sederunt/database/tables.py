@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     Uuid,
+    false,
     literal_column,
     text,
 )
@@ -200,6 +201,8 @@ bots = Table(
 IS_SCHEDULED = bots.c.status == literal_column("'scheduled'")
 # At a host, or on the way there. Few of all bots ever.
 IS_AT_WORK: ColumnElement[bool] = literal_column("status IN ('booting', 'joining', 'leaving', 'recording')")
+# A caller sees nothing of a bot that is about to be deleted.
+IS_VISIBLE = bots.c.delete_requested == false()
 _MEDIA_LEFT = bots.c.media_removed_at.is_(None)
 Index("bots_due", bots.c.scheduled_for, sqlite_where=IS_SCHEDULED, postgresql_where=IS_SCHEDULED)
 Index(

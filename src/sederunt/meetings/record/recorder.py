@@ -72,10 +72,10 @@ class Recorder:
 
     def frames_arrived(self, frames: Sequence[CapturedFrame]) -> None:
         """Take one batch from the page. Never waits, never raises for odd input."""
-        if self._cut_off.is_set() and self._is_behind_a_hole(frames):
-            return
         pictures = [frame for frame in frames if frame.codec in _VIDEO]
         sound = [frame for frame in frames if frame.codec not in _VIDEO] if pictures else frames
+        if self._cut_off.is_set() and self._is_behind_a_hole(sound):
+            return
         self._frames += len(sound)
         if sound:
             self._backend = "worklet" if sound[-1].codec is Codec.PCM16 else "encoded"
@@ -85,9 +85,8 @@ class Recorder:
         if pictures:
             self._writer.pictures.add(self._pictures.add(pictures))
 
-    def _is_behind_a_hole(self, frames: Sequence[CapturedFrame]) -> bool:
-        heard_ms = [frame.at_ms for frame in frames if frame.codec not in _VIDEO]
-        if heard_ms and self.last_frame_ms is not None and heard_ms[0] - self.last_frame_ms > HOLE_MS:
+    def _is_behind_a_hole(self, sound: Sequence[CapturedFrame]) -> bool:
+        if sound and self.last_frame_ms is not None and sound[0].at_ms - self.last_frame_ms > HOLE_MS:
             self._is_over = True
         return self._is_over
 
