@@ -6,10 +6,8 @@ from uuid import UUID
 from sqlalchemy import Integer, bindparam, select
 
 from sederunt.database import tables as t
-from sederunt.database.bot_rows import bot_of
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
-from sederunt.model.bot import Bot
 from sederunt.model.status import BotStatus
 
 
@@ -25,16 +23,16 @@ class AllAccountsBots:
             .limit(bindparam("most", type_=Integer()))
         )
         self._in_status = database.query(
-            select(t.bots).where(t.bots.c.status == bindparam("status")).order_by(t.bots.c.created_at)
+            select(t.bots.c.id).where(t.bots.c.status == bindparam("status")).order_by(t.bots.c.created_at)
         )
 
     async def models_at_work(self) -> list[str]:
         """Return the transcription model of every bot that is in a meeting, or on its way."""
         return [row["config"]["transcription_model"] for row in await self._at_work.all()]
 
-    async def with_status(self, status: BotStatus) -> list[Bot]:
-        """Return every bot in a status, oldest first."""
-        return [bot_of(row) for row in await self._in_status.all(status=status.value)]
+    async def with_status(self, status: BotStatus) -> list[UUID]:
+        """Return the id of every bot in a status, oldest first."""
+        return [row["id"] for row in await self._in_status.all(status=status.value)]
 
     async def expired(self, now: datetime, *, limit: int = 100) -> list[UUID]:
         """Return ended bots whose media has had its time; see `Bots.media_removed`."""

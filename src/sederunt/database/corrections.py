@@ -1,5 +1,6 @@
 """The store of corrections, in the order in which they were made; search finds what is corrected."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
@@ -11,7 +12,8 @@ from sederunt.database import tables as t
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
 from sederunt.database.queries import id_parameter
-from sederunt.database.transcripts import index_transcript, transcript_of
+from sederunt.database.search import Line, lines_of
+from sederunt.database.transcripts import index_lines, transcript_of
 from sederunt.errors import NotFound
 from sederunt.model.correction import Correction, CorrectionKind, corrected
 
@@ -61,7 +63,13 @@ async def _index_anew(connection: AsyncConnection, resource_id: UUID) -> None:
         return
     made = await connection.execute(_in_order().where(t.corrections.c.resource_id == resource_id))
     corrections = _corrections(made.mappings().all())
-    await index_transcript(connection, resource_id, corrected(transcript_of(segments, None), corrections))
+    is_sqlite = connection.dialect.name == "sqlite"
+    lines = await asyncio.to_thread(_corrected_lines, segments, corrections, is_sqlite=is_sqlite)
+    await index_lines(connection, resource_id, lines)
+
+
+def _corrected_lines(segments: str, corrections: Sequence[Correction], *, is_sqlite: bool) -> list[Line]:
+    return lines_of(corrected(transcript_of(segments, None), corrections).segments, is_sqlite=is_sqlite)
 
 
 def _in_order() -> Any:

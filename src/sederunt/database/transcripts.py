@@ -1,7 +1,8 @@
 """Transcripts of bots and recordings, kept in the JSON shape that callers see."""
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -27,8 +28,10 @@ class Transcripts:
 
     async def save(self, resource_id: UUID, transcript: Transcript) -> None:
         """Write a transcript, in place of the one that was there, and let search find it."""
+        # Hours of words take seconds: not while others wait for the loop, or for the transaction's end.
+        segments, lines = await asyncio.to_thread(self._forms_of, transcript)
         values = {
-            "segments": segments_text(transcript),
+            "segments": segments,
             "detected_lang": transcript.detected_lang,
             "updated_at": self._database.clock.now(),
         }
@@ -39,16 +42,20 @@ class Transcripts:
         saving = saving.on_conflict_do_update(index_elements=["resource_id"], set_=fresh)
         async with self._database.begin() as connection:
             await connection.execute(saving)
-            await index_transcript(connection, resource_id, transcript)
+            await index_lines(connection, resource_id, lines)
 
     async def get(self, resource_id: UUID) -> Transcript | None:
         """Return the transcript, or None where there is none (yet)."""
         row = await self._one.first(id=resource_id)
         return transcript_of(row["segments"], row["detected_lang"]) if row else None
 
+    def _forms_of(self, transcript: Transcript) -> tuple[str, list[search.Line]]:
+        is_sqlite = self._database.is_sqlite
+        return segments_text(transcript), search.lines_of(transcript.segments, is_sqlite=is_sqlite)
 
-async def index_transcript(connection: AsyncConnection, resource_id: UUID, transcript: Transcript) -> None:
-    """Let search find this transcript of a resource, inside the caller's transaction."""
+
+async def index_lines(connection: AsyncConnection, resource_id: UUID, lines: Sequence[search.Line]) -> None:
+    """Let search find these lines of a resource, inside the caller's transaction."""
     owners = union_all(
         *(
             select(table.c.account_id, literal(name).label("resource")).where(table.c.id == resource_id)
@@ -57,7 +64,7 @@ async def index_transcript(connection: AsyncConnection, resource_id: UUID, trans
     )
     owner = (await connection.execute(owners)).first()
     if owner is not None:  # it may be deleted by now
-        await search.index(connection, owner.resource, resource_id, owner.account_id, transcript.segments)
+        await search.index(connection, owner.resource, resource_id, owner.account_id, lines)
 
 
 def segments_text(transcript: Transcript) -> str:

@@ -187,7 +187,7 @@ class Housekeeping:
         """Yield (kind of job, resource, ids) that must be queued or at work."""
         needed: list[tuple[str, Resource, list[UUID]]] = []
         for status, kind in NEEDED.items():
-            needed.append((kind, "bot", [bot.id for bot in await self._stores.bots.all_accounts.with_status(status)]))
+            needed.append((kind, "bot", await self._stores.bots.all_accounts.with_status(status)))
         for recording_status, kind in NEEDED_BY_RECORDINGS.items():
             recordings = await self._stores.recordings.with_status(recording_status)
             needed.append((kind, "recording", [r.id for r in recordings if not must_be_fetched(r)]))

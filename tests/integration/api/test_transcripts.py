@@ -1,6 +1,8 @@
 """Transcripts in every format, put right by people, and found by search: of one account only."""
 
+import asyncio
 import json
+import threading
 from typing import Any
 from uuid import UUID
 
@@ -58,6 +60,25 @@ async def test_every_format_holds_every_word(room: ApiRoom, bot: dict[str, Any])
     assert "&lt;b&gt;&amp; hello." in vtt
     refused = await room.client.get(f"/bot/{bot['id']}/transcript", params={"format": "docx"})
     assert set(refused.json()["errors"]) == {"format"}
+
+
+async def test_others_are_answered_while_hours_of_words_are_written(
+    room: ApiRoom, bot: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, others_answered = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def write(transcript: Transcript, title: str) -> str:
+        loop.call_soon_threadsafe(begun.set)
+        assert others_answered.wait(30), "nobody else was answered"
+        return title
+
+    monkeypatch.setitem(FORMATS, "txt", ("text/plain", write))
+    asked = asyncio.create_task(room.client.get(f"/bot/{bot['id']}/transcript", params={"format": "txt"}))
+    await asyncio.wait_for(begun.wait(), 30)
+    assert (await room.client.get(f"/bot/{bot['id']}")).status_code == 200
+    others_answered.set()
+    assert (await asked).text.startswith(bot["bot_name"])
 
 
 async def test_a_word_a_speaker_and_a_name_are_put_right_beside_the_original(

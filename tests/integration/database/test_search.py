@@ -1,11 +1,14 @@
 """Search over transcripts on both engines: the same question finds the same lines, of one account, until deletion."""
 
-from collections.abc import Callable
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
+from sederunt.database import search
 from sederunt.database.bots import Bots
 from sederunt.database.corrections import Corrections
 from sederunt.database.engine import Database
@@ -16,7 +19,7 @@ from sederunt.database.transcripts import Transcripts
 from sederunt.errors import InvalidConfig, NotFound
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.correction import Correction, CorrectionKind
-from sederunt.model.search_terms import phrases
+from sederunt.model.search_terms import Term, phrases, terms
 from sederunt.model.status import BotStatus
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
 
@@ -152,3 +155,24 @@ async def test_no_deleted_word_is_left_in_the_index_of_sqlite(tmp_path: Path) ->
         assert await Deletions(database).overwrite()
         assert len(await Search(database).find(bot.account_id, phrases("keepsake"))) == 20
     assert b"qzsecretword" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+
+async def test_others_write_while_a_long_transcript_is_taken_apart(
+    bots: Bots, make_bot: MakeBot, database: Database, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seconds of work on hours of words: in the transaction, PostgreSQL ended it and SQLite's writers gave up."""
+    begun, others_wrote = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def take_apart(line: str) -> Iterator[Term]:
+        loop.call_soon_threadsafe(begun.set)
+        assert others_wrote.wait(30), "nobody else could write"
+        return terms(line)
+
+    monkeypatch.setattr(search, "terms", take_apart)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(Transcripts(database).save(bot.id, said("A new line")))
+        await begun.wait()
+        await bots.create(make_bot())
+        others_wrote.set()
+    assert len(await Search(database).find(bot.account_id, phrases("new"))) == 1

@@ -13,7 +13,9 @@ from sederunt.api.call import Call
 from sederunt.api.schemas import values as v
 from sederunt.api.schemas.faults import read
 from sederunt.api.schemas.requests import Body
+from sederunt.database.bot_view import BotView
 from sederunt.database.outbox import Resource
+from sederunt.database.recordings import RecordingView
 from sederunt.errors import InvalidConfig, NotFound
 from sederunt.model.transcript import Transcript
 from sederunt.transcripts.comparison import (
@@ -78,13 +80,15 @@ async def compare_transcripts(call: Call) -> Response:
 
 async def compared_transcript(call: Call, resource_id: UUID) -> ComparedTranscript:
     """Return the transcript, as it was heard, of a bot or a recording of the caller's. Raises NotFound."""
+    view: BotView | RecordingView
+    resource: Resource
     try:
         view = await call.context.bots.view(resource_id, call.account_id)
-        resource: Resource = "bot"
-        model, heard = view.bot.config.transcription_model, view.transcript
+        resource, model = "bot", view.bot.config.transcription_model
     except NotFound:
-        seen = await call.context.recordings.view(resource_id, call.account_id)
-        resource, model, heard = "recording", seen.recording.config.transcription_model, seen.transcript
+        view = await call.context.recordings.view(resource_id, call.account_id)
+        resource, model = "recording", view.recording.config.transcription_model
+    heard = await asyncio.to_thread(lambda: view.transcript)
     return ComparedTranscript(resource=resource, resource_id=resource_id, model=model, heard=heard)
 
 

@@ -1,5 +1,6 @@
 """Transcripts as people read them: put right, in every format; corrections; search over all of them."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,8 +14,10 @@ from sederunt.api.failures import json_response, message_response
 from sederunt.api.schemas.account_requests import CorrectionFields
 from sederunt.api.schemas.faults import Faults, add, read
 from sederunt.api.schemas.views import moment
+from sederunt.database.bot_view import BotView
 from sederunt.database.ids import new_id
 from sederunt.database.outbox import Resource
+from sederunt.database.recordings import RecordingView
 from sederunt.database.search import cursor_number
 from sederunt.database.transcripts import segments_text
 from sederunt.errors import Conflict, InvalidConfig
@@ -47,12 +50,12 @@ class Written:
 
 async def get_bot_transcript(call: Call) -> Response:
     """Answer GET /bot/{id}/transcript"""
-    return _answer(call, await written(call, "bot"))
+    return await _answer(call, "bot")
 
 
 async def get_recording_transcript(call: Call) -> Response:
     """Answer GET /recording/{id}/transcript"""
-    return _answer(call, await written(call, "recording"))
+    return await _answer(call, "recording")
 
 
 async def correct_bot(call: Call) -> Response:
@@ -108,20 +111,19 @@ async def written(call: Call, resource: Resource) -> Written:
     """Return the transcript of the bot or recording in the path. Raises NotFound."""
     resource_id = call.id(resource)
     corrections = call.context.stores.corrections
+    view: BotView | RecordingView
     if resource == "bot":
         view = await call.context.bots.view(resource_id, call.account_id)
         title, created_at, participants = view.bot.config.bot_name, view.bot.created_at, view.participants
-        heard = view.transcript
     else:
-        seen = await call.context.recordings.view(resource_id, call.account_id)
-        title, created_at, participants = "Recording", seen.recording.created_at, ()
-        heard = seen.transcript
+        view = await call.context.recordings.view(resource_id, call.account_id)
+        title, created_at, participants = "Recording", view.recording.created_at, ()
     return Written(
         resource=resource,
         resource_id=resource_id,
         title=title,
         created_at=created_at,
-        heard=heard,
+        heard=await asyncio.to_thread(lambda: view.transcript),  # hours of it take a good part of a second
         corrections=await corrections.of(resource_id),
         participants=participants,
     )
@@ -141,8 +143,13 @@ def correction_values(correction: Correction) -> dict[str, Any]:
     }
 
 
-def _answer(call: Call, found: Written) -> Response:
-    """Answer in the requested format; without corrections for `corrected=false`."""
+async def _answer(call: Call, resource: Resource) -> Response:
+    found = await written(call, resource)
+    return await asyncio.to_thread(_response, call, found)  # a good part of a second, once more
+
+
+def _response(call: Call, found: Written) -> Response:
+    """Return the transcript in the requested format; without corrections for `corrected=false`."""
     wanted = call.request.query_params.get("format", "json")
     as_heard = "corrected" in call.request.query_params and not call.flag("corrected")
     transcript = found.heard if as_heard else found.read
