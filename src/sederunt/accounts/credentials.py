@@ -10,6 +10,7 @@ from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.vault import CredentialRow, Vault
 from sederunt.errors import InvalidConfig
+from sederunt.transcription.access import fits_header
 from sederunt.transcription.models import providers
 
 logger = log.get(component="accounts")
@@ -55,8 +56,11 @@ class CredentialStore:
         keyed = [name for name, row in providers().items() if row.needs_key]
         if provider not in keyed:
             raise InvalidConfig({"provider": [f"'{provider}' is not one of: {', '.join(keyed)}."]})
-        if not key.strip():
+        key = key.strip()
+        if not key:
             raise InvalidConfig({"key": ["The key is empty."]})
+        if not fits_header(key):
+            raise InvalidConfig({"key": ["The key holds characters that no vendor's key has: expected visible ASCII."]})
         vendor = providers()[provider]
         if region and vendor.regions and region not in vendor.regions:
             raise InvalidConfig({"region": [f"'{region}' is not one of: {', '.join(vendor.regions)}."]})

@@ -8,7 +8,7 @@ from uuid import UUID
 from sederunt import log
 from sederunt.accounts.vendor_access import VendorAccess
 from sederunt.clock import Clock
-from sederunt.errors import ProviderError, SetupError
+from sederunt.errors import ProviderError, ProviderFault, SetupError
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.transcription.models import providers
@@ -17,6 +17,9 @@ from sederunt.transcripts.vendor_memory import VendorCopy, copies_of
 
 # A vendor that does not confirm is asked again after so long, twice as long each time.
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 30.0, 3600.0
+
+# What is still at work cannot be deleted yet (Soniox, Rev.ai: 409, Speechmatics: 423).
+_BUSY = frozenset({409, 423})
 
 logger = log.get(component="jobs")
 
@@ -59,7 +62,7 @@ class VendorDeletion:
             if access is not None and account is not None:
                 await asyncio.to_thread(account.erase, self._settings, access, copy.copy)
         except ProviderError as error:
-            if error.retryable:
+            if error.retryable or error.kind is ProviderFault.PAYMENT or error.status in _BUSY:
                 logger.warning("vendor copy not deleted yet", action="vendor_copy_waits", why=str(error), **facts)
                 return False
             logger.error("vendor copy given up", action="vendor_copy_left", why=str(error), copy=copy.copy, **facts)

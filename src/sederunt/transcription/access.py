@@ -11,3 +11,8 @@ class Access:
     label: str  # "the credential 0193f2…", "the operator's key"
     region: str | None = None
     organisation: str | None = None
+
+
+def fits_header(key: str) -> bool:
+    """Return whether a key can be carried by a header, as every vendor wants it."""
+    return bool(key) and key.isascii() and key.isprintable() and " " not in key

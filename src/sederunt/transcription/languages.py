@@ -3,6 +3,24 @@
 # What asks for detection instead of naming a language.
 DETECT = frozenset({"", "auto", "multi"})
 
+# ISO 639-1, and what Whisper and the vendors name with three letters. A tag of no language here is well-formed at most:
+# the language is found instead.
+_TWO_LETTERS = """
+    aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
+    es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu iw ja jv jw
+    ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng
+    nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv
+    sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
+_THREE_LETTERS = """
+    afr alb amh ara arm asm ast aze baq bel ben bos bul cat ceb ces chi ckb cmn cym cze dan deu dut ell eng est eus fas
+    fil fin fra fre ful gaa geo ger gle glg gre guj hau haw heb hin hrv hun hye ibo ice ind isl ita jav jpn kan kat kaz
+    kea khm kir kor kur lao lav lin lit ltz lug luo mac mal mao mar may mkd mlt mon mri msa mya nan nep nld nob nor nso
+    nya oci ori pan per pol por pus ron rum rus slk slo slv sna snd som spa sqi srp swa swe tam tel tgk tgl tha tur uig
+    ukr umb urd uzb vie wel wol wuu xho yue zho zul
+"""
+_KNOWN = frozenset((_TWO_LETTERS + _THREE_LETTERS).split())
+
 
 def primary_tag(lang: str | None) -> str | None:
     """Return the language of a tag without region or script, lower case; None where detection is asked for.
@@ -11,3 +29,8 @@ def primary_tag(lang: str | None) -> str | None:
     """
     tag = (lang or "").strip().lower().replace("_", "-").partition("-")[0]
     return None if tag in DETECT else tag
+
+
+def is_known(lang: str) -> bool:
+    """Return whether a tag names a language: "xx" and "tlh-Latn" name none that anybody transcribes."""
+    return primary_tag(lang) in _KNOWN

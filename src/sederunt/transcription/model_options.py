@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sederunt.transcription.languages import DETECT, primary_tag
+from sederunt.transcription.languages import DETECT, is_known, primary_tag
 from sederunt.transcription.rows import Can, ModelRow, VocabularyRule
 
 
@@ -27,7 +27,7 @@ def _lang(model: ModelRow, name: str, lang: str | None) -> str:
         can = Can.DETECT_LANGUAGE in model.can or model.default_lang == "multi"
         return "" if can else f"lang is '{tag}', but {name} cannot find the language: name it, such as 'en'."
     known = model.languages
-    if known is None or tag.lower() in known or primary_tag(tag) in known:
+    if known is None or tag.lower() in known or primary_tag(tag) in known or not is_known(tag):
         return ""
     return f"lang is '{tag}', which {name} does not transcribe; it knows {', '.join(sorted(known))}."
 
@@ -39,6 +39,9 @@ def _vocabulary(model: ModelRow, name: str, vocabulary: Sequence[str]) -> str:
     rule = model.vocabulary
     if rule.terms is not None and len(vocabulary) > rule.terms:
         return f"custom_vocabulary has {len(vocabulary)} terms; {name} takes at most {rule.terms}."
+    tokens = sum(_tokens(term) for term in vocabulary)
+    if rule.tokens is not None and tokens > rule.tokens:
+        return f"custom_vocabulary comes to some {tokens} tokens (of four letters); {name} takes at most {rule.tokens}."
     return next((sentence for term in vocabulary if (sentence := _term(rule, name, term))), "")
 
 
@@ -48,6 +51,15 @@ def _term(rule: VocabularyRule, name: str, term: str) -> str:
         return f"custom_vocabulary has '{term}', {words} words; {name} takes at most {rule.words} in a term."
     if rule.letters is not None and len(term) > rule.letters:
         return f"custom_vocabulary has '{term}', {len(term)} characters; {name} takes at most {rule.letters}."
+    longest = max(map(len, term.split()), default=0)
+    if rule.word_letters is not None and longest > rule.word_letters:
+        most = f"{name} takes at most {rule.word_letters} in a word"
+        return f"custom_vocabulary has '{term}', a word of {longest} characters; {most}."
     if not rule.digits and any(letter.isdigit() for letter in term):
         return f"custom_vocabulary has '{term}'; {name} takes no digits: write them as words."
     return ""
+
+
+def _tokens(term: str) -> int:
+    """Return how many tokens a term has at most, nearly: vendors do not say how they count."""
+    return sum(len(word) // 4 + 1 for word in term.split())

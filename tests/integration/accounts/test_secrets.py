@@ -13,13 +13,16 @@ from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
 from sederunt.accounts.rotation import reseal
 from sederunt.accounts.sealing import Sealer
+from sederunt.accounts.vendor_access import VendorAccess
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.errors import InvalidConfig, NotFound
+from sederunt.errors import InvalidConfig, NotFound, ProviderError, ProviderFault
 from sederunt.model.bot import Authentication, Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
+from sederunt.settings import Settings
+from sederunt.transcription.models import providers
 
 SIGN_IN = SignIn(service=Service("gmeet"), email="bot@x.test", password="s3cret-pass")
 STATE = {"cookies": [{"name": "SID", "value": "s3cret-cookie"}], "origins": []}
@@ -49,7 +52,14 @@ async def test_a_credential_is_shown_closed_and_opens_for_its_account_only(datab
 
 
 @pytest.mark.parametrize(
-    ("provider", "key", "field"), [("nobody", "k", "provider"), ("whisper", "k", "provider"), ("gladia", " ", "key")]
+    ("provider", "key", "field"),
+    [
+        ("nobody", "k", "provider"),
+        ("whisper", "k", "provider"),
+        ("gladia", " ", "key"),
+        ("gladia", "s3cr\net", "key"),
+        ("gladia", "s3crét", "key"),
+    ],
 )
 async def test_a_credential_that_cannot_serve_is_refused(
     database: Database, sealer: Sealer, provider: str, key: str, field: str
@@ -57,6 +67,24 @@ async def test_a_credential_that_cannot_serve_is_refused(
     with pytest.raises(InvalidConfig) as refused:
         await CredentialStore(database, sealer).add(database.default_account_id, provider, key)
     assert list(refused.value.fields) == [field]
+    assert "s3cr" not in str(refused.value.fields)
+
+
+async def test_the_line_behind_a_key_does_not_belong_to_it(database: Database, sealer: Sealer) -> None:
+    """As editors and `echo` write it: no header carries it, and the HTTP library's sentence would repeat the key."""
+    account, soniox = database.default_account_id, providers()["soniox"]
+    credentials = CredentialStore(database, sealer)
+    added = await credentials.add(account, "soniox", " s3cret-0123\n")
+    settings = Settings(providers={"soniox": {"key": "s3cret-4567\n"}, "gladia": {"key": "s3cr\net"}})
+    access = VendorAccess(credentials, settings)
+    for credential, key in ((added.id, "s3cret-0123"), (None, "s3cret-4567")):
+        opened = await access.of(account, credential, soniox)
+        assert opened is not None
+        assert opened.key == key
+    with pytest.raises(ProviderError) as refused:
+        await access.of(account, None, providers()["gladia"])
+    assert (refused.value.kind, refused.value.retryable) == (ProviderFault.AUTH, False)
+    assert str(refused.value).startswith("The operator's key (SEDERUNT_PROVIDERS__GLADIA__KEY) holds characters")
 
 
 async def test_a_meeting_account_opens_for_its_tenant_and_keeps_its_state(database: Database, sealer: Sealer) -> None:

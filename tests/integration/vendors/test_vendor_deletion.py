@@ -44,7 +44,11 @@ async def test_copies_are_noted_and_deleted_when_the_vendor_answers_again(tmp_pa
         assert await deletion.erase(RESOURCE) is None
         assert await deletion.erase(RESOURCE) is None, "not before the pause is over"
         vendor.faults.clear()
+        vendor.fault("status", status=423, times=None)  # the job is still at work there
         clock.advance(FIRST_PAUSE_S + 1)
+        assert await deletion.erase(RESOURCE) is None
+        vendor.faults.clear()
+        clock.advance(2 * FIRST_PAUSE_S + 1)
         assert await deletion.erase(RESOURCE) == len(noted)
         assert await objects.keys(prefix_of(RESOURCE)) == []
         assert await deletion.erase(RESOURCE) == 0

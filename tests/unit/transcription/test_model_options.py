@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.vendor import asked
 from sederunt.transcription.model_options import option_faults
 from sederunt.transcription.rows import Can, ModelRow, VocabularyRule
 
@@ -13,7 +15,7 @@ ALL = ModelRow(
     provider="acme",
     can=frozenset(Can),
     languages=frozenset({"de", "en", "zh-tw"}),
-    vocabulary=VocabularyRule(terms=3, words=2, letters=10, digits=False),
+    vocabulary=VocabularyRule(terms=3, words=2, letters=12, word_letters=7, tokens=6, digits=False),
 )
 NOTHING = ModelRow(identifier="vendor78", aliases=(), provider="acme")
 
@@ -33,6 +35,14 @@ def test_a_language_it_does_not_know_is_told_with_those_it_does() -> None:
     }
 
 
+@pytest.mark.parametrize("lang", ["xx", "tlh", "any", "qq-Latn"])
+def test_a_tag_of_no_language_is_found_out_instead(lang: str) -> None:
+    assert faults(ALL, lang) == {}
+    access = Access(key="k", label="x")
+    ask = asked(ALL, access, lang=lang, vocabulary=(), mask_profanity=False, mixed=False)
+    assert (ask.lang, ask.several_languages) == (None, False)
+
+
 def test_detection_that_was_asked_for_must_be_possible_and_a_language_left_out_is_no_wish() -> None:
     assert "cannot find the language" in faults(NOTHING, "auto")["lang"]
     assert faults(NOTHING, None) == {}
@@ -46,6 +56,8 @@ def test_detection_that_was_asked_for_must_be_possible_and_a_language_left_out_i
         (["one two three"], "'one two three', 3 words"),
         (["incomprehensible"], "16 characters"),
         (["agent 7"], "no digits"),
+        (["ab extended"], "a word of 8 characters"),
+        (["abcd abcd", "abcd abc"], "some 7 tokens"),
     ],
 )
 def test_custom_words_beyond_the_vendors_limits_are_told(vocabulary: list[str], told: str) -> None:

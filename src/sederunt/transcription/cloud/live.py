@@ -300,7 +300,7 @@ class _Sound:
         self._waiting, self._sent = Backlog(), Backlog()
         self._begun = np.zeros(0, np.int16)  # less than a frame
         self._some = asyncio.Event()
-        self._ended, self._given = False, 0
+        self._ended, self._given, self._acknowledged = False, 0, 0  # samples
 
     @property
     def is_spent(self) -> bool:
@@ -339,17 +339,19 @@ class _Sound:
 
     def acknowledge(self, count: int) -> None:
         """Note that the vendor has so many bytes of the session."""
-        self._sent.drop_until(count / 2 / RATE)
+        self._acknowledged = max(self._acknowledged, min(count // 2, self._given))
+        self._sent.drop_until(self._acknowledged / RATE)
 
     def rewind(self) -> None:
         """Put back what was not acknowledged: it is to be sent again."""
         again = Backlog()
-        for queue in (self._sent, self._waiting):
-            if queue is self._waiting and len(self._begun):
-                again.append(0.0, self._begun)
-            for _, samples in queue.all():
+        # A vendor may have a part of a frame.
+        sent = ((samples, max(0, self._acknowledged - round(start * RATE))) for start, samples in self._sent.all())
+        waiting = (samples for _, samples in self._waiting.all())
+        for samples in (*(samples[known:] for samples, known in sent), self._begun, *waiting):
+            if len(samples):
                 again.append(0.0, samples)
-                self._given -= len(samples) if queue is self._sent else 0
+        self._given = self._acknowledged
         self.close()
         self._waiting, self._begun = again, np.zeros(0, np.int16)
         self._some.set()

@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.calls import Sound, VendorCall
 from sederunt.transcription.cloud.vendor import Ask
-from sederunt.transcription.deepgram.rows import MOST_KEYWORDS, NOVA_3
+from sederunt.transcription.deepgram.rows import MOST_KEYWORDS, NOVA_3, VARIANTS
+from sederunt.transcription.languages import primary_tag
 
 PATH = "/v1/listen"
 Query = list[tuple[str, str]]
@@ -40,7 +41,7 @@ def stream(ask: Ask) -> str:
     """Return the path of a stream's socket."""
     query = [
         *_common(ask),
-        ("language", ask.lang or "multi"),
+        ("language", _tag(ask.lang) or "multi"),
         ("encoding", "linear16"),
         ("sample_rate", "16000"),
         ("channels", "1"),
@@ -61,13 +62,24 @@ def _common(ask: Ask) -> Query:
     # Either vendor model takes one of the two, and fails, or ignores it, when it gets the other's.
     if ask.model.vendor_model == NOVA_3:
         return query + [("keyterm", term) for term in ask.vocabulary]
-    words = dict.fromkeys(word for term in ask.vocabulary for word in term.split())  # a phrase is its words
+    # A phrase is its words; what follows a colon would be a word's weight.
+    words = dict.fromkeys(word for term in ask.vocabulary for word in term.replace(":", " ").split())
     return query + [("keywords", word) for word in list(words)[:MOST_KEYWORDS]]
 
 
 def _file_language(ask: Ask) -> Query:
-    if ask.lang is not None:
-        return [("language", ask.lang)]
+    if tag := _tag(ask.lang):
+        return [("language", tag)]
     if ask.several_languages and ask.model.vendor_model == NOVA_3:
         return [("language", "multi")]
     return [("detect_language", "true")]
+
+
+def _tag(lang: str | None) -> str | None:
+    """Return a tag that Deepgram takes: "fr" for "fr-FR", but "pt-BR" as it is; None where the language is to be found.
+
+    "multi" is the default of streams.
+    """
+    if lang is None or lang == "multi":
+        return lang
+    return VARIANTS.get(lang.replace("_", "-").lower()) or primary_tag(lang)

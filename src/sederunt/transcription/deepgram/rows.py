@@ -31,11 +31,40 @@ _NOVA_2_LANGUAGES = frozenset(_NOVA_2.split())
 # "multi" knew 55 in 2026-10): a list here would refuse what Deepgram takes. It judges, and its refusal has a cause.
 _NOVA_3_LANGUAGES = None
 
-# Keywords are single words, and phrases are sent as theirs. Key terms may be phrases, 500 tokens in all: a word is
-# seldom more than three.
+# Tags that say more than a language, by Deepgram's changelog of 2025-08 to 2026-03, and English; read 2026-11-26. Of any
+# other ("fr-FR") the language alone is sent: "No such model/language/tier combination" is the answer to it.
+VARIANTS = MappingProxyType(
+    {
+        tag.lower(): tag
+        for tag in [
+            "da-DK",
+            "de-CH",
+            "en-AU",
+            "en-GB",
+            "en-IN",
+            "en-NZ",
+            "en-US",
+            "es-419",
+            "fr-CA",
+            "ko-KR",
+            "nl-BE",
+            "pt-BR",
+            "pt-PT",
+            "sv-SE",
+            "th-TH",
+            "zh-CN",
+            "zh-HK",
+            "zh-Hans",
+            "zh-Hant",
+            "zh-TW",
+        ]
+    }
+)
+
+# Keywords are single words, and phrases are sent as theirs. Key terms may be phrases.
 MOST_KEYWORDS = 100
 _KEYWORDS = VocabularyRule(terms=MOST_KEYWORDS)
-_KEYTERMS = VocabularyRule(terms=100, words=6, letters=100)
+_KEYTERMS = VocabularyRule(terms=100, words=6, letters=100, tokens=500)
 
 MODELS = (
     ModelRow(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sederunt.transcription.access import Access
@@ -14,6 +15,7 @@ from sederunt.transcription.languages import primary_tag
 
 JOBS, LANGUAGE_JOBS = "/speechtotext/v1/jobs", "/languageid/v1/jobs"
 TRANSCRIPT = "application/vnd.rev.transcript.v1.0+json"
+CODES = MappingProxyType({"zh": "cmn"})  # languages that Rev.ai names, and tells, otherwise
 LISTED = 100  # jobs looked through for ours; newest first
 
 
@@ -36,7 +38,7 @@ def submit(ask: Ask, lang: str | None) -> VendorCall:
         "metadata": ask.reference,
     }
     if tag := primary_tag(lang):
-        options["language"] = tag
+        options["language"] = CODES.get(tag, tag)
     if ask.vocabulary:
         options["custom_vocabularies"] = [{"phrases": list(ask.vocabulary)}]
     return _upload(JOBS, ask, options)

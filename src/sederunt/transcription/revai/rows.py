@@ -22,7 +22,7 @@ MODELS = (
         vendor_model="machine",
         for_recordings=True,
         can=frozenset(Can),  # the language is found by a job of its own
-        vocabulary=VocabularyRule(terms=1000, words=12, digits=False),
+        vocabulary=VocabularyRule(terms=1000, words=12, word_letters=34, digits=False),
         price=Price(
             per_hour=0.30,
             as_of="2026-06-12",

@@ -39,3 +39,17 @@ async def test_a_frame_is_never_shorter_than_vendors_take_nor_waits_for_more() -
     assert len(last) == RATE // 10 * 2
     sound.rewind()
     assert [len(frame) for frame in await sent(sound)] == [2 * RATE // 10 * 2]
+
+
+async def test_what_a_vendor_has_of_a_frame_is_not_sent_again() -> None:
+    sound, whole = _Sound(100, keeps_sent=True), counted(0, RATE)
+    sound.put(whole)
+    sound.end()
+    await sound.frame()
+    sound.acknowledge(6400)
+    sound.rewind()
+    assert b"".join(await sent(sound)) == whole[3200:].tobytes()
+    sound.acknowledge(2 * RATE - 2)
+    sound.rewind()
+    sound.acknowledge(6400)  # late: what is known stays known
+    assert (await sent(sound))[0][:2] == whole[-1:].tobytes()

@@ -36,6 +36,8 @@ def test_each_generation_gets_its_own_field_for_custom_words() -> None:
     assert ("keywords", "Sederunt") in query("deepgram", vocabulary=["Sederunt"])
     assert ("keyterm", "Sederunt") in query("deepgram-v3", vocabulary=["Sederunt"])
     assert "keyterm" not in dict(query("deepgram", vocabulary=["Sederunt"]))
+    weighed = [value for name, value in query("deepgram", vocabulary=["ISO:9001"]) if name == "keywords"]
+    assert weighed == ["ISO", "9001"]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,10 @@ def test_each_generation_gets_its_own_field_for_custom_words() -> None:
         ("deepgram", "auto", ("detect_language", "true")),
         ("deepgram", "multi", ("detect_language", "true")),
         ("deepgram-v3", "multi", ("language", "multi")),
-        ("deepgram", "pt-BR", ("language", "pt-BR")),
+        ("deepgram", "pt-br", ("language", "pt-BR")),
+        ("deepgram-v3", "fr-FR", ("language", "fr")),
+        ("deepgram-v3", "en_CA", ("language", "en")),
+        ("deepgram", "xx", ("detect_language", "true")),
     ],
 )
 def test_the_language_is_given_or_found(model: str, lang: str | None, sent: tuple[str, str]) -> None:

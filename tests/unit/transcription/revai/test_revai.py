@@ -34,6 +34,7 @@ def test_the_options_say_what_was_asked_for() -> None:
     assert sent["custom_vocabularies"] == [{"phrases": ["acta"]}]
     assert (sent["filter_profanity"], sent["skip_diarization"]) == (True, True)
     assert "language" not in options()
+    assert options("zh-Hans")["language"] == "cmn"
 
 
 def test_marks_belong_to_the_word_before_and_spaces_part_words() -> None:
