@@ -52,8 +52,7 @@ class EventPublisher:
         if len(self._waiting) >= MAX_WAITING:
             self._waiting.popleft()
             logger.warning("event dropped, NATS is away for too long", action="event_dropped", bot_id=str(bot_id))
-        payload = json.dumps(event, ensure_ascii=False).encode()
-        self._waiting.append((streams.events_subject(bot_id), payload, message_id or str(uuid4())))
+        self._waiting.append((streams.events_subject(bot_id), _payload(event), message_id or str(uuid4())))
         self._empty.clear()
         self._some.set()
 
@@ -74,7 +73,7 @@ class EventPublisher:
 
     async def draft(self, bot_id: UUID | str, message: Mapping[str, Any]) -> None:
         """Send a `ts-draft` message, as sockets are to send it, to whoever listens right now."""
-        await self._bus.tell(streams.drafts_subject(bot_id), json.dumps(message, ensure_ascii=False).encode())
+        await self._bus.tell(streams.drafts_subject(bot_id), _payload(message))
 
     async def audio(self, bot_id: UUID | str, pcm: bytes) -> None:
         """Send mono PCM16 at 16 kHz to whoever listens right now."""
@@ -87,6 +86,10 @@ class EventPublisher:
                 await self._empty.wait()
         except TimeoutError:
             logger.warning("events unsent", action="events_unsent", count=len(self._waiting))
+
+
+def _payload(message: Mapping[str, Any]) -> bytes:
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")  # half a character ends nobody's feed
 
 
 async def hear_drafts(bus: Bus, bot_id: UUID | str, take: Callable[[Mapping[str, Any]], None]) -> Subscription:

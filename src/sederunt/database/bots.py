@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, insert, select, true, update
+from sqlalchemy import and_, delete, insert, or_, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt import log
@@ -37,6 +37,7 @@ from sederunt.model.participant import Participant
 from sederunt.model.status import (
     ACTIVE,
     ENDINGS,
+    MAX_CHALLENGES,
     STOPPABLE,
     BotStatus,
     ForbiddenTransition,
@@ -294,9 +295,13 @@ class Bots(BotReading):
 
     async def request_stop(self, bot_id: UUID, account_id: UUID | None = None) -> Bot:
         """Write down that the bot is to leave. Raises Conflict where it is not running, NotFound."""
-        stopping = update(t.bots).where(
-            t.bots.c.id == bot_id, t.bots.c.status.in_([status.value for status in STOPPABLE])
+        retries = and_(
+            t.bots.c.status == BotStatus.BOT_DETECTED.value,
+            t.bots.c.attempts < MAX_CHALLENGES,
+            t.bots.c.stop_requested.is_(False),
         )
+        runs = t.bots.c.status.in_([status.value for status in STOPPABLE])
+        stopping = update(t.bots).where(t.bots.c.id == bot_id, or_(runs, retries))
         if account_id is not None:
             stopping = stopping.where(t.bots.c.account_id == account_id)
         async with self._database.begin() as connection:

@@ -7,6 +7,8 @@ from typing import Any
 from sqlalchemy import BigInteger, Dialect, Integer, Text
 from sqlalchemy.types import TypeDecorator
 
+from sederunt import foreign_json
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -33,7 +35,7 @@ def document_text(value: Any) -> str:
 
 def storable(text: str) -> str:
     """Return text from a page as a text column takes it: PostgreSQL refuses NUL, both refuse lone surrogates."""
-    return text.encode("utf-8", "replace").decode().replace("\x00", "")
+    return foreign_json.whole(text).replace("\x00", "")
 
 
 class Moment(TypeDecorator[datetime]):

@@ -274,7 +274,7 @@ class Journal:
 
     async def _may_keep(self, written: str) -> bool:
         """Count a chat message of this stay; False once a budget is spent, which is reported once."""
-        amounts = {"chat_messages": 1, "chat_bytes": len(written.encode()), "event_rows": 1}
+        amounts = {"chat_messages": 1, "chat_bytes": len(written.encode("utf-8", "replace")), "event_rows": 1}
         spent = next((name for name, n in amounts.items() if not self._ledger.has_room(name, self.bot.id, n)), None)
         if spent is None:
             for name, amount in amounts.items():

@@ -126,6 +126,9 @@ AT_WORK: frozenset[BotStatus] = frozenset({_S.BOOTING, _S.JOINING, _S.RECORDING,
 # A stop request makes sense in these.
 STOPPABLE: frozenset[BotStatus] = frozenset({_S.BOOTING, _S.JOINING, _S.RECORDING})
 
+# Retries of a bot that was taken for an unwanted robot; in the pauses before them it can be stopped, too.
+MAX_CHALLENGES = 3
+
 # Nothing follows these, but for the retries of a detected bot.
 ENDINGS: frozenset[BotStatus] = frozenset(
     {_S.FINISHED, _S.NOT_ADMITTED, _S.BOT_DETECTED, _S.AUTH_REQUIRED, _S.INVALID_CREDENTIALS, _S.FAILED}

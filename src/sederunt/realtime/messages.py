@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sederunt import foreign_json
 from sederunt.bus.feeds import FeedEvent
 
 
@@ -46,4 +47,4 @@ def error(sentence: str) -> str:
 
 
 def _text(message: Mapping[str, Any]) -> str:
-    return json.dumps(message, ensure_ascii=False)
+    return foreign_json.whole(json.dumps(message, ensure_ascii=False))

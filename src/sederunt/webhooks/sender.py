@@ -11,7 +11,7 @@ from datetime import datetime
 import httpx2
 from standardwebhooks import Webhook
 
-from sederunt import __version__
+from sederunt import __version__, foreign_json
 from sederunt.clock import Clock, retry_after_s
 from sederunt.database.deliveries import Attempt, Delivery
 from sederunt.errors import DestinationError
@@ -87,7 +87,7 @@ def body_of(delivery: Delivery) -> str:
         "data": dict(delivery.data),
         "custom_metadata": dict(delivery.custom_metadata),
     }
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    return foreign_json.whole(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
 
 
 def headers_of(delivery: Delivery, body: str, secrets: Sequence[str], now: datetime) -> dict[str, str]:

@@ -16,7 +16,7 @@ from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.outbox import Outbox, payload_of
 from sederunt.errors import Conflict, LimitReached, NotFound, Superseded
 from sederunt.model.bot import Bot, Gap, StopOptions, Verdict
-from sederunt.model.status import BotStatus, StopReason, Trigger
+from sederunt.model.status import MAX_CHALLENGES, BotStatus, StopReason, Trigger
 
 MakeBot = Callable[..., Bot]
 
@@ -228,12 +228,19 @@ async def test_of_two_changes_at_once_the_later_one_is_told(bots: Bots, make_bot
 
 @pytest.mark.parametrize("status", list(BotStatus))
 async def test_a_stop_is_for_running_bots(bots: Bots, make_bot: MakeBot, status: BotStatus) -> None:
-    bot = await bots.create(make_bot(status=status), job=False)
+    bot = await bots.create(make_bot(status=status, attempts=MAX_CHALLENGES), job=False)
     if status in (BotStatus.BOOTING, BotStatus.JOINING, BotStatus.RECORDING):
         assert (await bots.request_stop(bot.id, bot.account_id)).stop_requested
     else:
         with pytest.raises(Conflict, match=status.value):
             await bots.request_stop(bot.id, bot.account_id)
+
+
+async def test_a_bot_that_is_about_to_try_again_can_be_stopped_once(bots: Bots, make_bot: MakeBot) -> None:
+    bot = await bots.create(make_bot(status=BotStatus.BOT_DETECTED, attempts=MAX_CHALLENGES - 1), job=False)
+    assert (await bots.request_stop(bot.id, bot.account_id)).stop_requested
+    with pytest.raises(Conflict, match="bot_detected"):
+        await bots.request_stop(bot.id, bot.account_id)
 
 
 async def test_active_bots_are_those_with_a_seat(bots: Bots, make_bot: MakeBot) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -117,6 +118,15 @@ async def test_what_a_database_does_not_take_is_written_and_told_later_and_once(
     assert [(event.event, event.data) for event in events] == [
         ("chat_message", {"username": "Ada", "content": "hello"})
     ]
+
+
+async def test_half_a_character_holds_up_nothing(stay: Stay) -> None:
+    """Somebody's chat of one line ended everybody's for the rest of the meeting."""
+    journal = await stay.claim("host")
+    await stay.happen(journal, seen("Ada \ud83d"), replace(CHAT, username="Ada \ud83d", content="hi \ud83d"))
+    await stay.happen(journal, seen("Bob"))
+    assert stay.told == ["participant-tracked", "chat-message", "participant-tracked"]
+    assert await stay.written() == ["Ada ?", "Bob"]
 
 
 async def test_a_chat_without_end_is_kept_up_to_its_budget_and_the_event_says_so_once(stay: Stay) -> None:

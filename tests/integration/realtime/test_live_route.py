@@ -8,6 +8,8 @@ import pytest
 
 from harness.socket_room import Stage
 from sederunt.api.sockets.meeting_events import MOST_EVENTS
+from sederunt.bus import streams
+from sederunt.bus.streams import FEED_AGE_S
 from sederunt.database.outbox import Outbox
 from sederunt.jobs.publish import sweep
 
@@ -77,6 +79,21 @@ async def test_who_asks_without_waiting_is_told_that_a_bot_is_over(stage: Stage)
     over = (await live(stage, bot, since=0)).json()
     assert (over["data"][-1]["data"]["new_status"], over["ended"]) == ("failed", True)
     assert (await live(stage, bot, since=over["next"])).json() == {"data": [], "next": over["next"], "ended": True}
+
+
+async def test_who_comes_after_the_events_had_their_time_is_told_what_there_is(stage: Stage) -> None:
+    """The first hours of a meeting go from the store before the last ones: what is left is not the meeting."""
+    unheard, bot = await stage.bot("failed"), await stage.bot("failed")
+    await stage.tell(bot, said(2))
+    await sweep(stage.room.bus, Outbox(stage.room.database), older_than_s=0)
+    stage.clock.advance(FEED_AGE_S)
+    for since in (0, 7):
+        late = (await live(stage, bot, since=since)).json()
+        assert ([event["type"] for event in late["data"]], late["ended"]) == (["connected"], True)
+    assert (await live(stage, bot, since=late["next"])).json() == {"data": [], "next": late["next"], "ended": True}
+    await stage.room.bus.js.purge_stream(streams.FEEDS, subject=streams.events_subject(unheard["id"]))
+    nothing_left = (await live(stage, unheard, since=0)).json()
+    assert ([event["data"]["status"] for event in nothing_left["data"]], nothing_left["ended"]) == (["failed"], True)
 
 
 @pytest.mark.parametrize(("name", "value"), [("since", "-1"), ("since", "x"), ("wait", "26"), ("wait", "1.5")])

@@ -213,8 +213,8 @@ def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -
         changes["webhook_events"] = fields.webhook_events or ()
     if "custom_vocabulary" in sent:
         changes["custom_vocabulary"] = fields.custom_vocabulary or ()
-    for name in ("metadata", "custom_metadata"):  # the second wins
-        if name in sent:
+    for name in ("metadata", "custom_metadata"):  # the second wins; null is no value beside one
+        if name in sent and (getattr(fields, name) is not None or "custom_metadata" not in changes):
             changes["custom_metadata"] = getattr(fields, name) or {}
     if fields.bot_avatar_url and not fields.bot_avatar_file:  # a new picture instead of the one that was uploaded
         changes["bot_avatar_object"] = None

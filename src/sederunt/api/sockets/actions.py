@@ -70,7 +70,7 @@ def order_of(frame: str | bytes) -> ListenerAction:
     if isinstance(frame, bytes):
         raise RequestError("Binary frames are not understood: send JSON as text.")
     try:
-        asked = foreign_json.read(frame)
+        asked = foreign_json.read(frame, keeps_halves=True)
     except ValueError:
         raise RequestError("This is no JSON.") from None
     name = asked.get("action") if isinstance(asked, dict) else None

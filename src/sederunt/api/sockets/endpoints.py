@@ -21,6 +21,7 @@ from sederunt.api.failures import answer_to
 from sederunt.api.schemas.views import is_realtime
 from sederunt.api.sockets.actions import ListenerAction, order_of
 from sederunt.bus import feeds
+from sederunt.bus.streams import FEED_AGE_S
 from sederunt.bus.tasks import end
 from sederunt.errors import Conflict, InvalidConfig, LimitReached, NotFound, Unauthorized
 from sederunt.model.bot import Bot
@@ -99,7 +100,7 @@ async def outgoing_of(context: ApiContext, bot: Bot, kind: SocketKind, since: in
     """Open what a listener is to be sent. Raises BusAway."""
     if bot.status in _OVER:
         newest = await feeds.last_sequence(context.bus, bot.id)
-        if kind is SocketKind.AUDIO or since is None or not newest:
+        if kind is SocketKind.AUDIO or since is None or not newest or _has_lost_events(context, bot):
             final = None
             if kind is not SocketKind.AUDIO:
                 final = messages.connected(final_values(await context.bots.view(bot.id, bot.account_id)), newest)
@@ -109,6 +110,12 @@ async def outgoing_of(context: ApiContext, bot: Bot, kind: SocketKind, since: in
         outgoing: Outgoing = channel.audio() if kind is SocketKind.AUDIO else channel.events(since)
         async with aclosing(outgoing):
             yield outgoing
+
+
+def _has_lost_events(context: ApiContext, bot: Bot) -> bool:
+    """Return whether the first events of a meeting may have had their time in the store."""
+    began = bot.scheduled_for or bot.created_at
+    return (context.clock.now() - began).total_seconds() > FEED_AGE_S - 60
 
 
 async def _afterwards(final: str | None) -> Outgoing:

@@ -26,15 +26,19 @@ class _LiveHeard:
     since: int | None
     events: list[dict[str, Any]] = field(default_factory=list)
     is_over: bool = False
+    known: dict[str, Any] | None = None  # the first message, where its number is the one that was asked for
 
     def take(self, item: str | bytes | Closing) -> bool:
         """Take the next message; whether there is room for another."""
         if isinstance(item, Closing):
             self.is_over = True
+            if not self.events and not self.since and self.known:  # all events of the meeting have had their time
+                self.events.append(self.known)
             return False
         message: dict[str, Any] = json.loads(item)
-        is_known = message["type"] == "connected" and message.get("seq") == self.since
-        if "seq" in message and not is_known:  # without: of this moment only, such as a draft
+        if message["type"] == "connected" and message.get("seq") == self.since:
+            self.known = message
+        elif "seq" in message:  # without: of this moment only, such as a draft
             self.events.append(message)
         return len(self.events) < MOST_EVENTS
 

@@ -57,7 +57,7 @@ def parse_json(body: bytes) -> Any:
         raise InvalidConfig({"body": ["The body is empty; a JSON object was expected."]})
     refuse_parts(body)
     try:
-        return foreign_json.read(body, parse_constant=_refuse)
+        return foreign_json.read(body, parse_constant=_refuse, keeps_halves=True)
     except ValueError:  # covers bad UTF-8 and integers too long to read
         raise InvalidConfig({"body": [_NOT_JSON]}) from None
 

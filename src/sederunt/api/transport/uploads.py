@@ -197,7 +197,7 @@ def _value(texts: list[str], types: frozenset[str], *, repeated: bool) -> Any:
     if "array" in types:
         if len(texts) == 1 and not repeated and texts[0].lstrip().startswith("["):
             try:
-                return foreign_json.read(texts[0])
+                return foreign_json.read(texts[0], keeps_halves=True)
             except ValueError:
                 return texts[0]
         return texts

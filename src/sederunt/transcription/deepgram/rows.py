@@ -31,8 +31,8 @@ _NOVA_2_LANGUAGES = frozenset(_NOVA_2.split())
 # "multi" knew 55 in 2026-10): a list here would refuse what Deepgram takes. It judges, and its refusal has a cause.
 _NOVA_3_LANGUAGES = None
 
-# Tags that say more than a language, by Deepgram's changelog of 2025-08 to 2026-03, and English; read 2026-11-26. Of any
-# other ("fr-FR") the language alone is sent: "No such model/language/tier combination" is the answer to it.
+# Tags that say more than a language, by Deepgram's changelog of 2025-08 to 2026-03, and English; read 2026-11-26. Of
+# any other ("fr-FR") the language alone is sent: "No such model/language/tier combination" is the answer to it.
 VARIANTS = MappingProxyType(
     {
         tag.lower(): tag

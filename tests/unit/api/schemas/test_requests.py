@@ -264,6 +264,7 @@ def test_custom_metadata_wins_over_its_other_name(good_bot: Body) -> None:
     assert config_of({**good_bot, "metadata": {"a": "1"}}).custom_metadata == {"a": "1"}
     both = {**good_bot, "metadata": {"a": "1"}, "custom_metadata": {"b": "2"}}
     assert config_of(both).custom_metadata == {"b": "2"}
+    assert config_of({**both, "custom_metadata": None}).custom_metadata == {"a": "1"}
 
 
 def test_a_patch_changes_what_was_sent_and_merges_stop_options(good_bot: Body) -> None:
