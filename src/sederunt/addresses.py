@@ -86,12 +86,16 @@ def refusal(url: str, *, allow_private: bool = False) -> str | None:
     return None if is_public(address) else _PRIVATE
 
 
-async def leads_into_private(url: str, *, within_s: float = 5.0) -> bool:
-    """Return whether the host of a web address has an address that is not public. False where it has none at all."""
+async def leads_to_public(url: str, *, within_s: float = 5.0) -> bool:
+    """Return whether every address of a web address's host is public.
+
+    False where none is found in time: whoever asks its server next may be told another one.
+    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or 443
-        return not all(is_public(address) for address in await _resolve(host, port, within_s))
+        found = await _resolve(host, port, within_s)
+        return bool(found) and all(map(is_public, found))
     except (ValueError, httpcore2.ConnectError, httpcore2.ConnectTimeout):
         return False
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sederunt.addresses import leads_into_private
+from sederunt.addresses import leads_to_public
 from sederunt.name_lookup import LookupThreads
 
 PUBLIC = "8.8.8.8"
@@ -38,13 +38,26 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
 
 
 async def test_names_whose_server_is_silent_hold_up_no_other_name(server: NameServer) -> None:
-    waiting = [asyncio.create_task(leads_into_private(f"https://silent{n}.example")) for n in range(60)]
+    waiting = [asyncio.create_task(leads_to_public(f"https://silent{n}.example")) for n in range(60)]
     await asyncio.sleep(0)
-    assert not await leads_into_private("https://good.example", within_s=5)
+    assert await leads_to_public("https://good.example", within_s=5)
     assert "good.example" in server.asked
     for one in waiting:
         one.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_a_name_that_leads_nowhere_in_time_is_not_taken_for_a_public_one(
+    server: NameServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its server is asked a second time, by the browser, and may name this network then."""
+    assert not await leads_to_public("https://silent.example", within_s=0.01)
+
+    def fails(*_: object, **__: object) -> list[object]:
+        raise socket.gaierror(socket.EAI_AGAIN, "try again")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fails)
+    assert not await leads_to_public("https://broken.example")
 
 
 def test_a_lookup_that_nobody_waits_for_any_longer_is_not_begun(server: NameServer) -> None:

@@ -5,7 +5,7 @@ from uuid import UUID
 from sederunt.accounts.credentials import CredentialStore
 from sederunt.errors import NotFound, ProviderError, ProviderFault
 from sederunt.settings import Settings, variable
-from sederunt.transcription.access import Access, fits_header
+from sederunt.transcription.access import Access
 from sederunt.transcription.rows import ProviderRow
 
 
@@ -31,23 +31,20 @@ class VendorAccess:
             raise _gone(f"The credential {credential_id} for {provider.title} was removed.") from None
         if opened.provider != provider.name:  # of a fallback: each vendor needs a key of its own
             return self._operators(provider)
-        return _access(opened.key, f"the credential {credential_id}", opened.region, opened.organisation)
+        return Access(
+            key=opened.key,
+            label=f"the credential {credential_id}",
+            region=opened.region,
+            organisation=opened.organisation,
+        ).carried()
 
     def _operators(self, provider: ProviderRow) -> Access:
         given, name = self._settings.providers.get(provider.name), variable("providers", provider.name, "key")
         if given is None or given.key is None or not given.key.get_secret_value().strip():
             raise _gone(f"There is no key for {provider.title}: {name} is not set.")
         label = f"the operator's key ({name})"
-        return _access(given.key.get_secret_value(), label, given.region, given.organisation)
-
-
-def _access(key: str, label: str, region: str | None, organisation: str | None) -> Access:
-    key = key.strip()  # the line that a file or a secret's editor put behind it
-    if not fits_header(key):  # an HTTP library's own sentence would repeat it
-        raise _gone(
-            f"{label[:1].upper()}{label[1:]} holds characters that no vendor's key has: expected visible ASCII."
-        )
-    return Access(key=key, label=label, region=region, organisation=organisation)
+        key = given.key.get_secret_value()
+        return Access(key=key, label=label, region=given.region, organisation=given.organisation).carried()
 
 
 def _gone(sentence: str) -> ProviderError:

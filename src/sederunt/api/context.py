@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -18,6 +19,7 @@ from sederunt.addresses import guarded_client
 from sederunt.api.access.auth import Auth
 from sederunt.api.access.shared_use import SharedUse, sharing
 from sederunt.api.access.socket_holders import SocketHolders
+from sederunt.api.access.turns import Turns
 from sederunt.api.checks import Checks
 from sederunt.api.monitoring.gauges import GaugeSources
 from sederunt.api.monitoring.metrics import Metrics
@@ -46,6 +48,7 @@ from sederunt.settings import Settings
 from sederunt.storage.links import Links
 from sederunt.storage.objects import Objects, open_objects
 
+THREADS = 32  # of what must not hold up the loop; Python's own number would be two more than an account can take
 KEYS_WORTH = 5  # an account may ask as often as so many keys, where that is more than its budget
 
 
@@ -72,6 +75,7 @@ class ApiContext:
     socket_holders: SocketHolders
     ledger: Ledger
     readers: Readers  # of files that callers upload
+    turns: Turns  # at what keeps a core busy
     links_secret: bytes
     bodies: BodyCache
 
@@ -110,6 +114,7 @@ def _came_by(scheme: str, host: str) -> str | None:
 @asynccontextmanager
 async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledger: Ledger) -> AsyncIterator[ApiContext]:
     """Open everything, hand it out, close it in the opposite order; what was committed is published before the end."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "api"))
     async with contextlib.AsyncExitStack() as stack:
         bus, database = await stack.enter_async_context(open_published(settings, clock, name="api"))
         sealer = load_sealer(settings)
@@ -150,6 +155,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
             socket_holders=SocketHolders(Accounts(database), stores.sign_ins, ledger, clock.monotonic),
             ledger=ledger,
             readers=Readers(ledger),
+            turns=Turns(ledger),
             readiness=readiness,
             installation=installation,
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as DriverError
 
-from sederunt.addresses import leads_into_private
+from sederunt.addresses import leads_to_public
 
 WEB = ("http", "https")
 WEB_PORTS = (None, 80, 443)
@@ -47,7 +47,7 @@ class Places:
             return True  # about:blank and the like; files are kept from pages by the browser itself
         if parts.netloc.lower() in self._sent or self._is_mapped(parts):
             return True
-        return not await leads_into_private(url)
+        return await leads_to_public(url)
 
     def _is_mapped(self, parts: SplitResult) -> bool:
         host = (parts.hostname or "").lower()

@@ -4,6 +4,7 @@ Every worker runs it. Nothing here needs a leader: each step is a guarded update
 """
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -68,6 +69,7 @@ class Tidied:
     requeued: int = 0
     expired: int = 0
     deleted: int = 0
+    erased: int = 0  # copies at vendors
 
 
 Lost = tuple[str, str]  # (kind of job, id of the resource)
@@ -83,14 +85,22 @@ class Housekeeping:
         self._time = RetentionTime()
         self._suspects: frozenset[Lost] = frozenset()
         self._back = asyncio.Event()  # the message server was away
+        # Deletions of which nothing is left here, and something may be at a vendor.
+        self._at_vendors: dict[UUID, Deletion] = {}
+        self._some_at_vendors = asyncio.Event()
         self._log_holds_deleted = True  # who was here before us may have died in between
 
     async def run(self) -> None:
-        """Run the quick pass every second and the slow one every half minute, for ever. Neither waits for the other:
-        deletions may take minutes, and a bot that is due must not wait for them."""
+        """Run the quick pass every second, the slow one and that of vendors every half minute, for ever.
+
+        None waits for another: deletions may take minutes, and a bot that is due must not wait for them; a vendor may
+        say nothing for longer, and nobody's deletions here wait for that.
+        """
         end_back = self._bus.when_back(self._back.set)
         try:
-            await asyncio.gather(self._repeat(self.quick_pass, QUICK_EVERY_S), self._repeat_slow_pass())
+            await asyncio.gather(
+                self._repeat(self.quick_pass, QUICK_EVERY_S), self._repeat_slow_pass(), self._repeat_vendor_pass()
+            )
         finally:
             end_back()
 
@@ -113,6 +123,14 @@ class Housekeeping:
                 continue
             self._back.clear()
             soon = True
+
+    async def _repeat_vendor_pass(self) -> None:
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SLOW_EVERY_S):
+                    await self._some_at_vendors.wait()
+            self._some_at_vendors.clear()
+            await self._guarded(self.vendor_pass)
 
     async def quick_pass(self) -> Tidied:
         """Do what callers wait for: due bots, due webhooks, and messages that a crash left unsent."""
@@ -145,13 +163,23 @@ class Housekeeping:
             await measure(holding, self._stores.holdings, self._stores.objects)
         expired = await self._remove_expired(await self._retention_time())
         await asyncio.to_thread(remove_left, self._stores.scratch)
-        # Of an upload that comes just now, a receipt says that it goes tomorrow.
-        deletions = [each for each in await self._stores.deletions.unfinished() if self._time.came(each.requested_at)]
-        for deletion in deletions:
-            await self._delete(deletion)
+        deleted = await self._remove_deleted()
         if self._log_holds_deleted:
             self._log_holds_deleted = not await self._stores.deletions.overwrite()
-        return Tidied(requeued=requeued, expired=expired, deleted=len(deletions))
+        return Tidied(requeued=requeued, expired=expired, deleted=deleted)
+
+    async def vendor_pass(self) -> Tidied:
+        """Ask vendors to delete what they have of deleted bots and recordings, and close the receipts of what is gone
+        everywhere.
+        """
+        erased = 0
+        for deletion in list(self._at_vendors.values()):
+            copies = await self._stores.vendors.erase(deletion.resource_id) if self._stores.vendors else 0
+            if copies is not None:
+                await self._finish(deletion, vendor_copies=copies)
+                del self._at_vendors[deletion.resource_id]
+                erased += copies
+        return Tidied(erased=erased)
 
     async def _guarded(self, one_pass: Callable[[], Awaitable[Tidied]]) -> None:
         """Make one pass; one that fails is logged and comes again. That NATS is away is no news here."""
@@ -217,16 +245,33 @@ class Housekeeping:
                 logger.info("media had its time", action="media_removed", resource=resource, id=str(id_))
         return len(bots) + len(recordings)
 
+    async def _remove_deleted(self) -> int:
+        """Delete what callers want gone; returns how many were. What only waits for a vendor holds up nothing."""
+        count, behind = 0, None
+        while page := await self._stores.deletions.unfinished(behind=behind):
+            behind = page[-1]
+            # Of an upload that comes just now, a receipt says that it goes tomorrow.
+            due = [each for each in page if self._time.came(each.requested_at)]
+            for deletion in due:
+                if deletion.resource_id not in self._at_vendors:
+                    await self._delete(deletion)
+                    count += 1
+        return count
+
     async def _delete(self, deletion: Deletion) -> None:
         """Delete a resource; after a crash in between, again. Rows go first: nobody can tell of them then."""
         self._log_holds_deleted = True
         await self._stores.deletions.remove_rows(deletion)
         events = await erase_events(self._bus, deletion.resource_id) if deletion.resource == "bot" else 0
         removed = await self._stores.objects.delete_prefix(f"{deletion.resource}s/{deletion.resource_id}/")
-        copies = await self._stores.vendors.erase(deletion.resource_id) if self._stores.vendors else 0
-        if copies is None:  # the receipt stays open: the next pass asks the vendor again
-            return
         await asyncio.to_thread(remove_left, self._stores.scratch, of=deletion.resource_id)
+        if self._stores.vendors and await self._stores.vendors.has_copies(deletion.resource_id):
+            self._at_vendors[deletion.resource_id] = deletion  # the receipt stays open
+            self._some_at_vendors.set()
+            return
+        await self._finish(deletion, objects=removed, feed_events=events)
+
+    async def _finish(self, deletion: Deletion, **counts: int) -> None:
         await self._stores.deletions.finish(deletion)
         logger.info(
             "resource deleted",
@@ -235,9 +280,7 @@ class Housekeeping:
             id=str(deletion.resource_id),
             account_id=str(deletion.account_id),
             requested_at=deletion.requested_at.isoformat(),
-            objects=removed,
-            feed_events=events,
-            vendor_copies=copies,
+            **counts,
         )
 
     async def _publish(self, kind: str, resource: Resource, resource_id: UUID, *, occasion: str) -> bool:

@@ -13,7 +13,7 @@ from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.transcription.models import providers
 from sederunt.transcription.plugins import provider
-from sederunt.transcripts.vendor_memory import VendorCopy, copies_of
+from sederunt.transcripts.vendor_memory import VendorCopy, copies_of, prefix_of
 
 # A vendor that does not confirm is asked again after so long, twice as long each time.
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 30.0, 3600.0
@@ -25,11 +25,20 @@ logger = log.get(component="jobs")
 
 
 class VendorDeletion:
-    """Asks vendors to delete. Remembers in this process whom to leave alone for a while."""
+    """Asks vendors to delete. Remembers in this process whom to leave alone for a while.
+
+    A copy that is not deleted is asked for again after a pause that grows. Where its vendor did not take the request,
+    that vendor is asked with the same key for nothing else within `FIRST_PAUSE_S`: not a hundred times in vain.
+    """
 
     def __init__(self, objects: Objects, access: VendorAccess, settings: Settings, clock: Clock) -> None:
         self._objects, self._access, self._settings, self._clock = objects, access, settings, clock
         self._waits: dict[UUID, tuple[float, float]] = {}  # resource → (not before, last pause)
+        self._silent: dict[tuple[str, UUID, UUID | None], float] = {}  # vendor, account, credential → not before
+
+    async def has_copies(self, resource_id: UUID) -> bool:
+        """Return whether a vendor may have something of a resource."""
+        return bool(await self._objects.keys(prefix_of(resource_id)))
 
     async def erase(self, resource_id: UUID) -> int | None:
         """Delete the copies; returns how many were deleted, None where some are still there and have to be tried again
@@ -44,17 +53,23 @@ class VendorDeletion:
         erased = 0
         for key, copies in (await copies_of(self._objects, resource_id)).items():
             for copy in copies:
-                if not await self._erase(resource_id, copy):
+                vendor = (copy.provider, copy.account_id, copy.credential_id)
+                if now < self._silent.get(vendor, 0.0):
+                    return None
+                if (error := await self._erase(resource_id, copy)) is not None:
                     pause_s = min(LONGEST_PAUSE_S, last_s * 2)
                     self._waits[resource_id] = (now + pause_s, pause_s)
+                    if error.status not in _BUSY:
+                        self._silent[vendor] = now + FIRST_PAUSE_S
                     return None
+                self._silent.pop(vendor, None)
                 erased += 1
             await self._objects.delete(key)
         self._waits.pop(resource_id, None)
         return erased
 
-    async def _erase(self, resource_id: UUID, copy: VendorCopy) -> bool:
-        """False where another try may succeed."""
+    async def _erase(self, resource_id: UUID, copy: VendorCopy) -> ProviderError | None:
+        """Return why the copy is still there, where another try may succeed."""
         facts = {"id": str(resource_id), "provider": copy.provider}
         try:
             access = await self._access.of(copy.account_id, copy.credential_id, providers()[copy.provider])
@@ -64,8 +79,8 @@ class VendorDeletion:
         except ProviderError as error:
             if error.retryable or error.kind is ProviderFault.PAYMENT or error.status in _BUSY:
                 logger.warning("vendor copy not deleted yet", action="vendor_copy_waits", why=str(error), **facts)
-                return False
+                return error
             logger.error("vendor copy given up", action="vendor_copy_left", why=str(error), copy=copy.copy, **facts)
         except (SetupError, KeyError) as error:
             logger.error("vendor copy given up", action="vendor_copy_left", why=str(error), copy=copy.copy, **facts)
-        return True
+        return None

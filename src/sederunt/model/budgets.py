@@ -114,6 +114,14 @@ ROWS: tuple[Budget, ...] = (
         spent="429 with `Retry-After`",
     ),
     Budget(
+        name="long_answers", of=_A, unit="transcripts in a format, and comparisons, of which one is made at a time",
+        default=100, spent="429 with `Retry-After`",
+    ),
+    Budget(
+        name="key_checks", of=_A, unit="questions to vendors whether they take a key", default=4,
+        spent="429 with `Retry-After`",
+    ),
+    Budget(
         name="transcriptions", of=_A, unit="transcriptions at work, of 16 places", default=12,
         setting="limits.transcriptions", spent=_WAITS,
     ),

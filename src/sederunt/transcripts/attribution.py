@@ -6,7 +6,7 @@ marks, and only when those are clear. Every segment has either a name or a list 
 """
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -176,9 +176,13 @@ def _since(source: str, meeting: MeetingFacts) -> list[tuple[float, str]]:
     return sorted(((at[1] - meeting.started_ms) / 1000, key) for at, key in found if at and at[0] == source)
 
 
-def _handed_over(at: float, pauses: Iterable[Interval]) -> float:
-    """Return when a track is heard to be another's, of which the page told at the second `at`."""
-    near = [(start, end) for start, end in pauses if start <= at + HANDED_WITHIN_S and end >= at - HANDED_WITHIN_S]
+def _handed_over(at: float, pauses: Sequence[Interval]) -> float:
+    """Return when a track is heard to be another's, of which the page told at the second `at`.
+
+    `pauses` are in order.
+    """
+    first = bisect_left(pauses, at - HANDED_WITHIN_S, key=lambda pause: pause[1])
+    near = pauses[first : bisect_right(pauses, at + HANDED_WITHIN_S, key=lambda pause: pause[0])]
     places = [(end - start, -abs(min(max(at, start), end) - at), min(max(at, start), end)) for start, end in near]
     return max(places)[2] if places else at
 

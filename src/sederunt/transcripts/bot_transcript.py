@@ -117,12 +117,16 @@ async def transcribe_bot(
         links=request.roster.sources,
         spans=request.spans,
     )
-    transcript = attribute(
-        speeches, meeting, detected_lang=max(languages, key=lambda lang: languages[lang], default=None)
-    )
-    if config.profanity_filter and not masked:
-        transcript = mask(transcript, transcript.detected_lang or config.lang)
-    return replace(transcript, doubts=tuple(sorted(doubts, key=lambda doubt: doubt.start)))
+    detected_lang = max(languages, key=lambda lang: languages[lang], default=None)
+
+    def named() -> Transcript:
+        transcript = attribute(speeches, meeting, detected_lang=detected_lang)
+        if config.profanity_filter and not masked:
+            transcript = mask(transcript, transcript.detected_lang or config.lang)
+        return replace(transcript, doubts=tuple(sorted(doubts, key=lambda doubt: doubt.start)))
+
+    # Hours, or hundreds of people, take seconds: on the loop, the worker was taken for one that stands still.
+    return await asyncio.to_thread(named)
 
 
 class TrackTranscriber:

@@ -105,7 +105,7 @@ async def transcribe_recording(
         transcriber.likely_lang = await transcriber.language(channels)
     work = [transcriber.transcribe(channel, heard) for channel, heard in zip(channels, progress, strict=True)]
     results = await asyncio.gather(*work)
-    return _transcript(recording, channels, results, facts.duration_s)
+    return await asyncio.to_thread(_transcript, recording, channels, results, facts.duration_s)  # seconds, for hours
 
 
 class _FileTranscriber:

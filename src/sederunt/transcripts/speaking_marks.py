@@ -180,8 +180,9 @@ def overlap(some: Sequence[Interval], others: Sequence[Interval]) -> float:
     for start, end in some:
         while index < len(others) and others[index][1] <= start:
             index += 1
-        for begin, finish in others[index:]:
-            if begin >= end:
-                break
+        at = index
+        while at < len(others) and others[at][0] < end:
+            begin, finish = others[at]
             total += min(end, finish) - max(start, begin)
+            at += 1
     return total

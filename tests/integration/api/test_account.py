@@ -1,5 +1,6 @@
 """What an account looks after by itself: keys with scopes, credentials, meeting accounts, webhooks, usage."""
 
+import asyncio
 import csv
 import io
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from harness.vendors.deepgram import Deepgram
 from sederunt.api.routes import ROUTES
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.database.deliveries import Attempt, Deliveries, DeliveryState
+from sederunt.model.budgets import count_of
 from sederunt.settings import BusSettings, PricingSettings
 
 UNKNOWN = "0195f2c4-6a1e-7b3d-9f00-000000000001"
@@ -141,6 +143,31 @@ async def test_a_key_is_checked_with_its_vendor_when_it_is_entered(tmp_path: Pat
             for made, verdict in ((good, "rejected"), (unasked, "unreachable")):
                 told = (await room.client.post(f"/credential/{made.json()['id']}/check")).json()
                 assert told["verdict"] == verdict, told
+
+
+async def test_what_takes_threads_and_connections_of_all_is_shared(tmp_path: Path, bus_settings: BusSettings) -> None:
+    """Somebody who says nothing keeps one for half a minute; a few such of one account kept all of a process."""
+    came, most = asyncio.Semaphore(0), count_of("key_checks")
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        came.release()
+        await over.wait()
+        writer.close()
+
+    over, server = asyncio.Event(), await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+    silent = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    given: dict[str, Any] = {"providers": {"deepgram": {"url": silent}}, "limits": {"webhook_attempts": 1}}
+    async with server, api_room(tmp_path / "data", bus_settings, None, **given, allow_private_addresses=True) as room:
+        key, hook = {"provider": "deepgram", "key": "k", "check": True}, {"webhook_url": f"{silent}/hook"}
+        for path, body, count in (("/credential", key, most), ("/webhook/test", hook, 1)):
+            waiting = [asyncio.create_task(room.client.post(path, json=body)) for _ in range(count)]
+            for _ in waiting:
+                await came.acquire()
+            refused = await room.client.post(path, json=body)
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "5"), refused.text
+            over.set()
+            assert {(await one).status_code for one in waiting} == {200}
+            over.clear()
 
 
 async def test_a_new_webhook_secret_signs_beside_the_old_one(room: ApiRoom) -> None:

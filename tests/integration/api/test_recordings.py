@@ -1,16 +1,19 @@
 """Standalone recordings through the interface: three ways in, looking, listing, deleting."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from harness.api_room import ApiRoom
+from harness.api_room import ApiRoom, api_room, tone_wav
 from harness.fake_clock import FakeClock
 from sederunt.api.schemas.views import moment
+from sederunt.database.holdings import Holdings
 from sederunt.errors import NotFound
 from sederunt.model.status import Trigger
+from sederunt.settings import BusSettings
 
 URL = "https://files.example/talk.mp3"
 
@@ -45,6 +48,22 @@ async def test_a_form_without_a_file_may_name_an_address(room: ApiRoom) -> None:
     answer = await room.client.post("/recording", files=files)
     assert answer.status_code == 200, answer.text
     assert not await room.receipts(), "it is not to be removed"
+
+
+async def test_copies_are_counted_before_they_are_made(tmp_path: Path, bus_settings: BusSettings) -> None:
+    """A thousand of them in a minute were nothing each, and filled the disk."""
+    limits = {"stored_gb": 0.0003, "transcription_minutes": 0}
+    async with api_room(tmp_path / "data", bus_settings, FakeClock(), limits=limits) as room:
+        first = await room.recording(tone_wav(seconds=4))
+        held = await Holdings(room.database).of(UUID(first["id"]))
+        assert held is not None
+        asked = {"recording_id": first["id"], "transcription_model": "whisper"}
+        answers = [await room.client.post("/recording", json=asked) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [200, 200, 403]
+        assert answers[-1].json()["message"].startswith("This account has 0.0 GB of recordings stored")
+        copied = await Holdings(room.database).of(UUID(answers[0].json()["id"]))
+        assert copied is not None
+        assert (copied.stored_bytes, copied.sound_s) == (held.stored_bytes, held.sound_s)
 
 
 @pytest.mark.parametrize(

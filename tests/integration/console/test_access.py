@@ -303,6 +303,14 @@ async def test_nothing_of_one_account_is_seen_by_another(room: ApiRoom, furnishe
         clean(answer, query.partition("=")[2])
     whole, part = (await owner.page("/operations")).text, (await other.page("/operations")).text
     assert ("Queues" in whole, "Queues" in part) == (True, False)
+    assert (
+        "This installation" in (await owner.page("/")).text,
+        "This installation" in (await other.page("/")).text,
+    ) == (
+        True,
+        False,
+    )
+    assert (await other.page("/checkup")).status_code == 403
     for route in ROUTES:
         for id_ in ids if "{id}" in route.path else [""]:
             path = route.path.replace("{id}", id_).replace("{correction}", ids[0])

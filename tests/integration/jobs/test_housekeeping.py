@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -29,6 +30,7 @@ from sederunt.database.waiting import WaitingBots
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.line import WaitingLine
 from sederunt.jobs.seating import SeatLimits
+from sederunt.jobs.vendor_deletion import VendorDeletion
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.history import WAITING_FOR_CAPACITY
 from sederunt.model.recording import Recording, RecordingConfig
@@ -295,13 +297,49 @@ async def test_files_of_an_upload_that_was_cut_off_go_after_a_day(
     assert await objects.keys("recordings/") == []
 
 
+class SilentVendors:
+    """Vendors that confirm nothing until they are told to."""
+
+    def __init__(self) -> None:
+        self.copies: set[UUID] = set()
+        self.confirms = False
+
+    async def has_copies(self, resource_id: UUID) -> bool:
+        return resource_id in self.copies
+
+    async def erase(self, resource_id: UUID) -> int | None:
+        return 1 if self.confirms else None
+
+
+async def test_what_vendors_do_not_confirm_holds_up_no_other_deletion(
+    stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, database: Database, make_bot: MakeBot, line: WaitingLine
+) -> None:
+    """A page of receipts that one account's vendor left open was all that was ever looked at."""
+    vendors = SilentVendors()
+    keeping = Housekeeping(replace(stores, vendors=cast(VendorDeletion, vendors)), bus, clock, line)
+    made = [await bots.create(make_bot(status=BotStatus.FINISHED), job=False) for _ in range(102)]
+    vendors.copies = {bot.id for bot in made[:101]}
+    for bot in made:
+        await bots.request_deletion(bot.id, bot.account_id)
+    assert (await keeping.slow_pass()).deleted == 102
+    deletions = Deletions(database)
+    other = await deletions.get(made[101].id)
+    assert other is not None
+    assert other.finished_at is not None
+    assert (await keeping.vendor_pass()).erased == 0
+    assert (await keeping.slow_pass()).deleted == 0, "nothing more is to be done here"
+    vendors.confirms = True
+    assert (await keeping.vendor_pass()).erased == 101
+    assert await deletions.unfinished() == []
+
+
 async def test_a_bot_that_is_due_does_not_wait_for_deletions(
     stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, database: Database, make_bot: MakeBot, line: WaitingLine
 ) -> None:
     class Endless(Deletions):
         begun = asyncio.Event()
 
-        async def unfinished(self, *, limit: int = 100) -> list[Deletion]:
+        async def unfinished(self, *, behind: Deletion | None = None, limit: int = 100) -> list[Deletion]:
             self.begun.set()
             await asyncio.Event().wait()
             return []

@@ -55,7 +55,13 @@ class ComparedTranscript:
 
 async def compare_transcripts(call: Call) -> Response:
     """Answer POST /comparison"""
-    asked = read(ComparisonFields, await call.body())
+    body = await call.body()
+    async with call.context.turns.turn(call.account_id):
+        return await _compared(call, body)
+
+
+async def _compared(call: Call, body: object) -> Response:
+    asked = read(ComparisonFields, body)
     fields, faults = asked.fields, asked.faults
     found: list[ComparedTranscript] = []
     for name in ("first", "second"):

@@ -4,14 +4,16 @@ from typing import Any
 
 from starlette.responses import Response
 
-from sederunt.accounts.credential_check import KeyVerdict, checked_key
+from sederunt.accounts.credential_check import CheckedKey, KeyVerdict, checked_key
 from sederunt.accounts.credentials import Credential
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
 from sederunt.api.schemas.account_requests import CredentialFields
 from sederunt.api.schemas.views import moment
-from sederunt.errors import InvalidConfig
+from sederunt.errors import InvalidConfig, TooManyRequests
 from sederunt.transcription.access import Access
+
+KEY_CHECKS, CHECK_AGAIN_S = "key_checks", 5
 
 
 async def add_credential(call: Call) -> Response:
@@ -21,7 +23,7 @@ async def add_credential(call: Call) -> Response:
     if fields.check:
         label = "this key"
         access = Access(key=fields.key, label=label, region=fields.region, organisation=fields.organisation)
-        checked = await checked_key(call.context.settings, fields.provider, access)
+        checked = await _checked(call, fields.provider, access)
         if checked.verdict is KeyVerdict.REJECTED:
             raise InvalidConfig({"key": [checked.message]})
         verdict = checked.verdict
@@ -36,8 +38,18 @@ async def check_credential(call: Call) -> Response:
     opened = await call.context.stores.credentials.open(call.id("credential"), call.account_id)
     label = "this credential"
     access = Access(key=opened.key, label=label, region=opened.region, organisation=opened.organisation)
-    checked = await checked_key(call.context.settings, opened.provider, access)
+    checked = await _checked(call, opened.provider, access)
     return json_response({"verdict": checked.verdict.value, "message": checked.message})
+
+
+async def _checked(call: Call, provider: str, access: Access) -> CheckedKey:
+    """Ask the vendor; a thread is busy with it for as long as it says nothing. Raises TooManyRequests."""
+    ledger = call.context.ledger
+    if not ledger.has_room(KEY_CHECKS, call.account_id):
+        sentence = "Vendors are being asked about enough keys of this account: try again when they have answered."
+        raise TooManyRequests(sentence, CHECK_AGAIN_S, KEY_CHECKS)
+    with ledger.holding(KEY_CHECKS, call.account_id):
+        return await checked_key(call.context.settings, provider, access)
 
 
 async def list_credentials(call: Call) -> Response:

@@ -39,7 +39,8 @@ class _Source:
     """Where the sound comes from; exactly one of the four."""
 
     stored: Upload | None = None
-    sound_s: float = 0.0  # of what is stored
+    stored_bytes: int | None = None  # of this, or of all that a bot or recording has which is to be copied
+    sound_s: float = 0.0
     url: str | None = None
     bot: Bot | None = None
     recording: Recording | None = None
@@ -164,14 +165,14 @@ async def _accept(
 
 
 def _holding(recording: Recording, source: _Source) -> Holding | None:
-    """Return what is stored together with a recording's row; nothing yet if it is to be fetched."""
-    if source.stored is None:
+    """Return what is stored together with a recording's row, or once it is copied; None if it is to be fetched."""
+    if source.stored_bytes is None:
         return None
     return Holding(
         resource="recording",
         resource_id=recording.id,
         account_id=recording.account_id,
-        stored_bytes=source.stored.size,
+        stored_bytes=source.stored_bytes,
         sound_s=source.sound_s,
     )
 
@@ -190,14 +191,22 @@ async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: U
         except MediaError as error:
             add(faults, "recording_file", f"recording_file cannot be used: {error}")
             sound_s = 0.0
-        return _Source(stored=upload, sound_s=sound_s)
+        return _Source(stored=upload, stored_bytes=upload.size, sound_s=sound_s)
     if fields.recording_url is not None:
         return _Source(url=fields.recording_url)
     if fields.meeting_bot_id is not None:
-        return _Source(bot=await _source_bot(call, fields.meeting_bot_id, faults))
+        bot = await _source_bot(call, fields.meeting_bot_id, faults)
+        return _Source(bot=bot, **(await _held(call, bot)))
     if fields.recording_id is not None:
-        return _Source(recording=await _source_recording(call, fields.recording_id, faults))
+        recording = await _source_recording(call, fields.recording_id, faults)
+        return _Source(recording=recording, **(await _held(call, recording)))
     return _Source()
+
+
+async def _held(call: Call, of: Bot | Recording | None) -> dict[str, Any]:
+    """Return what a copy is counted as until it is there: else a thousand of them would be accepted as nothing."""
+    known = await Holdings(call.context.database).of(of.id) if of else None
+    return {"stored_bytes": known.stored_bytes, "sound_s": known.sound_s} if known else {}
 
 
 async def _source_bot(call: Call, bot_id: UUID, faults: Faults) -> Bot | None:

@@ -144,8 +144,9 @@ def correction_values(correction: Correction) -> dict[str, Any]:
 
 
 async def _answer(call: Call, resource: Resource) -> Response:
-    found = await written(call, resource)
-    return await asyncio.to_thread(_response, call, found)  # a good part of a second, once more
+    async with call.context.turns.turn(call.account_id):
+        found = await written(call, resource)
+        return await asyncio.to_thread(_response, call, found)  # a good part of a second, once more
 
 
 def _response(call: Call, found: Written) -> Response:

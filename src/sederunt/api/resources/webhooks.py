@@ -17,8 +17,11 @@ from sederunt.api.schemas.views import moment
 from sederunt.database.deliveries import Delivery, DeliveryState
 from sederunt.database.delivery_lists import trial
 from sederunt.database.search import cursor_number
-from sederunt.errors import InvalidConfig
+from sederunt.errors import InvalidConfig, TooManyRequests
+from sederunt.webhooks.destinations import Destinations
 from sederunt.webhooks.sender import body_of, send
+
+TEST_AGAIN_S = 5
 
 
 async def get_secret(call: Call) -> Response:
@@ -84,14 +87,19 @@ async def test_webhook(call: Call) -> Response:
     delivery = trial(call.account_id, fields.webhook_url, clock.now())
     secrets = await stores.webhook_secrets.signing(call.account_id)
     webhooks = call.context.settings.webhooks
-    result = await send(
-        stores.client,
-        delivery,
-        secrets,
-        clock=clock,
-        timeout_s=webhooks.timeout_s,
-        skribby_signature=webhooks.skribby_signature,
-    )
+    destinations = Destinations(ledger=call.context.ledger)
+    if destinations.pause_s(delivery.url, call.account_id, clock.monotonic()):  # connections are everybody's
+        sentence = "Enough attempts of this account are under way: try again when one of them was answered."
+        raise TooManyRequests(sentence, TEST_AGAIN_S, "webhook_attempts")
+    with destinations.attempt(delivery.url, call.account_id):
+        result = await send(
+            stores.client,
+            delivery,
+            secrets,
+            clock=clock,
+            timeout_s=webhooks.timeout_s,
+            skribby_signature=webhooks.skribby_signature,
+        )
     good = result.attempt.status is not None and 200 <= result.attempt.status < 300
     state = DeliveryState.DELIVERED if good else DeliveryState.GIVEN_UP
     delivery = replace(delivery, attempts=(result.attempt,), state=state)

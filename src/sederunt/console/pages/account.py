@@ -22,7 +22,7 @@ from sederunt.console.doctor import DoctorRun
 from sederunt.console.page import Page
 from sederunt.database.deliveries import DeliveryState
 from sederunt.database.identities import Identities
-from sederunt.errors import InvalidConfig
+from sederunt.errors import Forbidden, InvalidConfig
 from sederunt.jobs.follow_ups import NEEDED
 from sederunt.jobs.installation import faults_of, seats_of
 from sederunt.model.status import AT_WORK, BotStatus
@@ -52,18 +52,24 @@ const event = new Webhook("whsec_…")
 
 async def start(page: Page) -> Response:
     """GET /: where to begin."""
-    latest = await page.context.bots.find(page.account_id, limit=_LATEST)
+    latest, owns = await page.context.bots.find(page.account_id, limit=_LATEST), _owns_installation(page)
     doctor: DoctorRun = page.request.app.state.checkup
-    checked = page.caller.manages and (doctor.was_asked or not latest.bots)
+    checked = owns and (doctor.was_asked or not latest.bots)
     findings = doctor.look(page.context.settings) if checked else None
-    return page.render("start.html", bots=latest.bots, findings=findings)
+    return page.render("start.html", bots=latest.bots, findings=findings, owns_installation=owns)
 
 
 async def check_up(page: Page) -> Response:
     """GET /checkup: the doctor's quick checks with their remedies, as a part of the first page."""
+    if not _owns_installation(page):  # its paths, its accounts and its cores are not other accounts' business
+        raise Forbidden("The check-up is for owners of the account that this installation began with.")
     doctor: DoctorRun = page.request.app.state.checkup
     findings = doctor.look(page.context.settings, again="again" in page.request.query_params)
     return page.render("checkup.html", findings=findings)
+
+
+def _owns_installation(page: Page) -> bool:
+    return page.caller.manages and page.account_id == page.context.database.default_account_id
 
 
 async def search(page: Page) -> Response:
@@ -158,7 +164,7 @@ async def save_profile(page: Page) -> Response:
 async def operations(page: Page) -> Response:
     """GET /operations: the installation as a whole, for owners of the account that it began with."""
     context = page.context
-    if page.account_id != context.database.default_account_id:
+    if not _owns_installation(page):
         return page.render("operations.html", facts=None)
     heartbeats, waiting = context.installation.heartbeats, context.installation.waiting
     seated = {

@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sederunt.errors import Cancelled, SetupError
+from sederunt.errors import Cancelled, ProviderError, ProviderFault, SetupError
 from sederunt.settings import Settings
 from sederunt.transcription import heap
 from sederunt.transcription.access import Access
@@ -20,6 +20,7 @@ from sederunt.transcription.sessions import RealtimeProvider
 if TYPE_CHECKING:
     from sederunt.transcription.cloud.client import Manners
 
+CHECK_S = 25.0  # for the answer whether a key is good: somebody waits for it
 LOOK_S = 0.2  # how soon a cancelled task is left
 
 T = TypeVar("T")
@@ -100,7 +101,11 @@ class CloudAccount:
             async with Client(self._vendor, settings, access, self._manners or Manners(tries=1)) as client:
                 await client.fetch(self._vendor.check(access), "check the key")
 
-        asyncio.run(ask())
+        try:
+            asyncio.run(asyncio.wait_for(ask(), CHECK_S))
+        except TimeoutError:
+            sentence = f"{self._vendor.row.title} did not answer within {CHECK_S:g} s."
+            raise ProviderError(sentence, retryable=True, kind=ProviderFault.TRANSIENT) from None
 
     def erase(self, settings: Settings, access: Access, copy: str) -> None:
         """Delete a copy at the vendor; what is gone already is deleted. Blocks. Raises ProviderError, SetupError."""

@@ -1,0 +1,32 @@
+"""Turns at what keeps a core busy for seconds: one of an account's requests at a time, and not too many behind it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID
+from weakref import WeakValueDictionary
+
+from sederunt.accounting import Ledger
+from sederunt.errors import TooManyRequests
+
+LONG_ANSWERS = "long_answers"
+AGAIN_S = 5
+
+
+class Turns:
+    """Counts and orders the long answers of each account, in one process."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def turn(self, account_id: UUID) -> AsyncIterator[None]:
+        """Wait for the account's turn. Raises TooManyRequests where as many as may wait do so."""
+        if not self._ledger.has_room(LONG_ANSWERS, account_id):
+            sentence = "Transcripts and comparisons of this account are computed one after another, and enough wait."
+            raise TooManyRequests(sentence, AGAIN_S, LONG_ANSWERS)
+        lock = self._locks.setdefault(account_id, asyncio.Lock())
+        with self._ledger.holding(LONG_ANSWERS, account_id):
+            async with lock:
+                yield
