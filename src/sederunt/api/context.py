@@ -185,3 +185,4 @@ async def _hub(bus: Bus, clock: Clock, bots: Bots) -> AsyncIterator[Hub]:
         yield hub
     finally:
         await end(running)
+        await hub.close()

@@ -1,16 +1,19 @@
 """An account's bots that wait for their time."""
 
+import asyncio
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Integer, bindparam, select
+from sqlalchemy import Integer, bindparam, select, tuple_
 
 from sederunt.database import tables as t
 from sederunt.database.bot_rows import bot_of
-from sederunt.database.columns import Moment
+from sederunt.database.columns import Moment, moment_of
 from sederunt.database.engine import Database
 from sederunt.database.queries import id_parameter
 from sederunt.model.bot import Bot
+
+_PAGE = 500  # bots read at once
 
 
 class BotSchedule:
@@ -22,7 +25,12 @@ class BotSchedule:
             .where(t.bots.c.account_id == id_parameter("account"), t.IS_SCHEDULED, t.IS_VISIBLE)
             .order_by(t.bots.c.scheduled_for, t.bots.c.id)
         )
-        self._all = database.query(waiting)
+        self._page = database.query(
+            waiting.where(
+                tuple_(t.bots.c.scheduled_for, t.bots.c.id)
+                > tuple_(bindparam("at", type_=Moment()), id_parameter("last"))
+            ).limit(_PAGE)
+        )
         self._between = database.query(
             waiting.where(
                 t.bots.c.scheduled_for >= bindparam("begins", type_=Moment()),
@@ -31,8 +39,14 @@ class BotSchedule:
         )
 
     async def all(self, account_id: UUID) -> list[Bot]:
-        """Return every scheduled bot of the account."""
-        return [bot_of(row) for row in await self._all.all(account=account_id)]
+        """Return every scheduled bot of the account; others get their turn while ten thousand are read."""
+        found: list[Bot] = []
+        at, last = moment_of(0), UUID(int=0)
+        while rows := await self._page.all(account=account_id, at=at, last=last):
+            found += map(bot_of, rows)
+            at, last = rows[-1]["scheduled_for"], rows[-1]["id"]
+            await asyncio.sleep(0)
+        return found
 
     async def between(self, account_id: UUID, begins: datetime, ends: datetime, *, most: int) -> list[Bot]:
         """Return the account's bots that are scheduled for a span of time, at most so many."""

@@ -1,5 +1,6 @@
 """A bot with everything a caller sees of it, fetched by one statement: the hot path of the API."""
 
+import asyncio
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,7 @@ from sederunt.model.history import Event
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import Transcript
 
+_LONG = 200_000  # characters of speaking events that are not read while others wait
 _PERSON_COLUMNS = ("position", "key", "name", "avatar", "first_seen_at")
 
 
@@ -73,6 +75,8 @@ class BotViews:
         row = await query.first(id=bot_id, account=account_id, **(asdict(segments) if segments else {}))
         if row is None:
             raise unknown_bot()
+        if len(row.get("speaking") or "") > _LONG:
+            return await asyncio.to_thread(_view_of, row)
         return _view_of(row)
 
     async def outline(self, bot_id: UUID, account_id: UUID) -> BotOutline:

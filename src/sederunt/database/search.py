@@ -173,6 +173,8 @@ def _lines(*, is_sqlite: bool) -> Select[Any]:
         else _INDEXED.c.words.op("@@")(text("CAST(:question AS tsquery)").bindparams(question))
     )
     columns = [c for c in lines.c if c.key != "account_id"]
+    # FTS5 gives its matches by row id, from either end: by the line's own number it would have to sort them all.
+    number = _INDEXED.c.rowid if is_sqlite else lines.c.id
     return (
         select(*columns)
         .join_from(lines, _INDEXED, _INDEXED.c.rowid == lines.c.id)
@@ -185,11 +187,11 @@ def _lines(*, is_sqlite: bool) -> Select[Any]:
         .where(
             match,
             lines.c.account_id == id_parameter("account"),
-            lines.c.id < bindparam("before", type_=BigInteger()),
+            number < bindparam("before", type_=BigInteger()),
             t.bots.c.id.is_(None),
             t.recordings.c.id.is_(None),
         )
-        .order_by(lines.c.id.desc())
+        .order_by(number.desc())
         .limit(bindparam("most", type_=Integer()))
     )
 

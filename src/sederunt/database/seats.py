@@ -3,9 +3,10 @@ are booked for one moment, and none twice in a meeting.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
@@ -101,15 +102,22 @@ async def _booked_beside(connection: AsyncConnection, bot: Bot, most: int, whose
     count = int(await connection.scalar(_count(*near)) or 0)
     if count < most:
         return count
-    starts = (await connection.execute(select(t.bots.c.scheduled_for).where(*near))).scalars().all()
-    return booked_at_once(starts, at)
+    counted = select(t.bots.c.scheduled_for, func.count()).where(*near).group_by(t.bots.c.scheduled_for)
+    return booked_at_once({row[0]: row[1] for row in await connection.execute(counted)}, at)
 
 
-def booked_at_once(starts: Sequence[datetime], at: datetime) -> int:
-    """Return how many of these bookings overlap at the fullest moment of a stay that begins at `at`."""
+def booked_at_once(starts: Mapping[datetime, int], at: datetime) -> int:
+    """Return how many of these bookings overlap at the fullest moment of a stay that begins at `at`.
+
+    Args:
+        starts: when they begin, and how many of them.
+    """
     by_time = sorted(starts)
+    begun = [0, *accumulate(starts[start] for start in by_time)]
     moments = [at, *(start for start in by_time if at < start < at + BOOKED_STAY)]
-    return max(bisect_right(by_time, moment) - bisect_right(by_time, moment - BOOKED_STAY) for moment in moments)
+    return max(
+        begun[bisect_right(by_time, moment)] - begun[bisect_right(by_time, moment - BOOKED_STAY)] for moment in moments
+    )
 
 
 async def refuse_booked_up(connection: AsyncConnection, account_id: UUID, most: int) -> None:

@@ -1,7 +1,7 @@
 """A bot's events as this process publishes them, and their sum. All listeners of a bot read one list."""
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import Any
 
 from sederunt.bus.feeds import FeedEvent
@@ -9,6 +9,7 @@ from sederunt.realtime import messages
 from sederunt.realtime.snapshot import Snapshot
 
 MOST_BYTES = 32_000_000  # of text per bot; a long meeting with much talk has three
+_MARKED = 1000  # positions between two snapshots that are kept: nobody's place is folded from the beginning
 _SNAPSHOTS = 4  # texts of snapshots that may be asked for again: listeners often come at the same moment
 
 
@@ -18,7 +19,7 @@ class Kept:
     def __init__(self) -> None:
         self.start = 0
         self.snapshot = Snapshot()  # of everything
-        self._before = Snapshot()  # of what is not here any more
+        self._marks = [(0, Snapshot())]  # (position, what is known there); the first of what is not here any more
         self._sequences: list[int] = []
         self._texts: list[str] = []
         self._bytes = 0
@@ -41,9 +42,12 @@ class Kept:
         self._sequences.append(event.sequence)
         self._texts.append(text)
         self._bytes += len(text)
+        if self.end % _MARKED == 0:
+            self._marks.append((self.end, self.snapshot.copy()))
         if self._bytes > MOST_BYTES:
             count = len(self._texts) // 2
-            self._before = self._snapshot_before(self.start + count)
+            begin = self.start + count
+            self._marks = [(begin, self._snapshot_before(begin)), *(mark for mark in self._marks if mark[0] > begin)]
             self._bytes -= sum(map(len, self._texts[:count]))
             del self._texts[:count], self._sequences[:count]
             self.start += count
@@ -55,6 +59,11 @@ class Kept:
     def after(self, sequence: int) -> int:
         """Return the position of the first event with a higher number."""
         return self.start + bisect_right(self._sequences, sequence)
+
+    def is_number(self, sequence: int) -> bool:
+        """Return whether this is the number of an event that is here, or that of the beginning."""
+        place = bisect_left(self._sequences, sequence)
+        return sequence == self.start == 0 or self._sequences[place : place + 1] == [sequence]
 
     def connected(self, position: int, status: str) -> str:
         """Return the `connected` message of somebody who is to hear what stands at this position and after it.
@@ -70,8 +79,9 @@ class Kept:
         return text
 
     def _snapshot_before(self, position: int) -> Snapshot:
-        snapshot = self._before.copy()
-        for text in self._texts[: position - self.start]:
+        marked, snapshot = self._marks[bisect_right(self._marks, position, key=lambda mark: mark[0]) - 1]
+        snapshot = snapshot.copy()
+        for text in self._texts[marked - self.start : position - self.start]:
             message: dict[str, Any] = json.loads(text)
             snapshot.apply(FeedEvent(sequence=message.pop("seq"), event=message))
         return snapshot

@@ -32,6 +32,8 @@ RETRY_LINGER_S = 30.0  # a challenged bot may be about to try again
 LOOK_S = 60.0  # the row is asked so often whether there is still a bot
 CATCH_UP_S = 15.0
 BREATH = 200  # events taken in before others are served
+WARM_S = 40.0  # that a bot's events are kept after the last listener left: who follows by requests comes again
+MOST_WARM = 100  # bots
 MOST_BEHIND = 2000  # events; a listener that was up to date and falls behind so far is too slow
 
 logger = log.get(component="realtime")
@@ -52,8 +54,15 @@ class Hub:
         """Keep an eye on time, for ever."""
         while True:
             await self._clock.sleep(TICK_S)
-            for channel in list(self._channels.values()):
+            for bot_id, channel in list(self._channels.items()):
                 await channel.tick()
+                if not channel.is_warm:
+                    await self._close(bot_id, channel)
+
+    async def close(self) -> None:
+        """Close what is kept for listeners who may come again."""
+        for bot_id, channel in list(self._channels.items()):
+            await self._close(bot_id, channel)
 
     @asynccontextmanager
     async def channel(self, bot: Bot) -> AsyncIterator["Channel"]:
@@ -62,6 +71,9 @@ class Hub:
         The status of `bot` is the one that its listeners were told (`Bots.as_told`).
         """
         channel = self._channels.get(bot.id)
+        if channel is not None and not channel.is_warm:
+            await self._close(bot.id, channel)
+            channel = self._channels.get(bot.id)  # somebody else may have opened it meanwhile
         if channel is None:
             channel = self._channels[bot.id] = Channel(bot, self._bus, self._clock, self._look)
         channel.listeners += 1
@@ -69,17 +81,24 @@ class Hub:
             await channel.catch_up()
             yield channel
         finally:
-            channel.listeners -= 1
-            if not channel.listeners:
-                self._channels.pop(bot.id, None)
-                await channel.close()
+            channel.leave()
+            unheard = [(bot_id, each) for bot_id, each in self._channels.items() if not each.listeners]
+            if not channel.is_warm:
+                await self._close(bot.id, channel)
+            elif len(unheard) > MOST_WARM:
+                await self._close(*unheard[0])
+
+    async def _close(self, bot_id: UUID, channel: "Channel") -> None:
+        if self._channels.get(bot_id) is channel:
+            del self._channels[bot_id]
+        await channel.close()
 
 
 class Channel:
     """One bot's feeds as this process hears them. Reads from its beginning on."""
 
     def __init__(self, bot: Bot, bus: Bus, clock: Clock, look: Look) -> None:
-        self.listeners = 0
+        self.listeners, self._left_at = 0, 0.0
         self._bot, self._bus, self._clock, self._look = bot, bus, clock, look
         self._kept = Kept()
         self._drafts = Drafts()
@@ -92,6 +111,16 @@ class Channel:
         if _is_long_over(bot, clock):
             self._closing = messages.ENDED
         self._reading = asyncio.create_task(self._keep_reading())
+
+    def leave(self) -> None:
+        """Note that a listener left."""
+        self.listeners -= 1
+        self._left_at = self._clock.monotonic()
+
+    @property
+    def is_warm(self) -> bool:
+        """Return whether somebody listens, or may be back: not where there is nothing more to be told."""
+        return self.listeners > 0 or (self._closing is None and self._clock.monotonic() < self._left_at + WARM_S)
 
     async def catch_up(self) -> None:
         """Wait until everything that is stored by now is here. Raises BusAway."""
@@ -108,15 +137,19 @@ class Channel:
         await end(self._reading)
         await self._audio.close()
 
-    async def events(self, since: int | None) -> AsyncGenerator[str | Closing, None]:
+    async def events(self, since: int | None, *, greets: bool = True) -> AsyncGenerator[str | Closing, None]:
         """Yield what one listener is sent, one text after another, and how it is closed in the end.
 
         With `since`, `connected` tells what was known at that number, and everything after it follows. A number that
         we do not know (too old, or of another time) means: what is known by now.
+
+        Args:
+            greets: send `connected` also to somebody who names the number of an event: they know what was until then.
         """
         kept = self._kept
         position = kept.end if since is None or since > kept.sequence else kept.after(since)
-        yield kept.connected(position, self._bot.status.value)
+        if greets or since is None or not kept.is_number(since):
+            yield kept.connected(position, self._bot.status.value)
         up_to_date, drafted, ping_at = False, self._drafts.newest, self._clock.monotonic() + PING_S
         while True:
             changed = self._changed

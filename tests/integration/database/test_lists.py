@@ -50,12 +50,15 @@ async def test_lists_can_be_narrowed_by_status_and_metadata(bots: Bots, make_bot
     assert (await bots.find(account, metadata={"a": "2"})).bots == ()
 
 
-async def test_an_account_lists_its_own_bots_only(bots: Bots, make_bot: MakeBot, database: Database) -> None:
-    other = await Accounts(database).create("other")
-    theirs = await bots.create(
-        make_bot(account_id=other.id, status=BotStatus.SCHEDULED, config={"custom_metadata": {"a": "1"}}), job=False
+async def test_an_account_lists_its_own_bots_only(
+    bots: Bots, make_bot: MakeBot, database: Database, clock: FakeClock
+) -> None:
+    other, soon = (
+        await Accounts(database).create("other"),
+        {"status": BotStatus.SCHEDULED, "scheduled_for": clock.now()},
     )
-    await bots.create(make_bot(status=BotStatus.SCHEDULED), job=False)
+    theirs = await bots.create(make_bot(account_id=other.id, config={"custom_metadata": {"a": "1"}}, **soon), job=False)
+    await bots.create(make_bot(**soon), job=False)
     assert [bot.id for bot in (await bots.find(other.id)).bots] == [theirs.id]
     assert [bot.id for bot in await bots.schedule.all(other.id)] == [theirs.id]
     assert (await bots.find(database.default_account_id, metadata={"a": "1"})).bots == ()
@@ -88,8 +91,10 @@ async def test_ten_thousand_waiting_bots_are_found_by_index(
         await connection.execute(text("ANALYZE"))
     assert await bots.active_count(database.default_account_id) == 0
     assert await sent_off(database, bots, clock.now()) == []
+    listed = await bots.schedule.all(database.default_account_id)
+    assert [bot.id for bot in listed] == sorted(bot.id for bot in waiting)
     line = WaitingBots(database)
-    for query in (bots._active, bots.schedule._all, line._due, line._at_work):
+    for query in (bots._active, bots.schedule._page, line._due, line._at_work):
         assert not await _scans(database, query.sql), query.sql
 
 

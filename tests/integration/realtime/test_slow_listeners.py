@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
 import pytest
@@ -72,11 +73,13 @@ async def test_who_answers_no_ping_is_sent_away_though_nothing_happens(stage: St
 
 
 @pytest.fixture
-def a_hub(stage: Stage) -> Hub:
+async def a_hub(stage: Stage) -> AsyncIterator[Hub]:
     async def look(bot_id: object) -> None:
         raise AssertionError("no minute passes in these tests")
 
-    return Hub(stage.room.bus, stage.clock, look)
+    made = Hub(stage.room.bus, stage.clock, look)
+    yield made
+    await made.close()
 
 
 async def test_who_falls_too_many_events_behind_is_sent_away(
@@ -120,10 +123,27 @@ async def test_sound_has_no_holes_who_is_late_for_it_is_sent_away(
         await other.close()
 
 
-async def test_one_channel_serves_all_and_ends_with_the_last(stage: Stage, a_hub: Hub) -> None:
+async def test_one_channel_serves_all_and_who_is_back_soon(stage: Stage, a_hub: Hub) -> None:
+    """Who follows by requests leaves after each: the whole meeting was read anew for every one of them."""
     row = await stage.row(await stage.bot())
     channels: list[Channel] = []
     async with a_hub.channel(row) as one, a_hub.channel(row) as other:
         channels += [one, other]
-    async with a_hub.channel(row) as fresh:
-        assert channels[0] is channels[1] is not fresh
+    async with a_hub.channel(row) as again:
+        assert channels[0] is channels[1] is again
+    stage.clock.advance(hub.WARM_S)
+    async with a_hub.channel(row) as later:
+        assert later is not again
+
+
+async def test_the_channel_that_waits_longest_goes_where_too_many_wait(
+    stage: Stage, a_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "MOST_WARM", 1)
+    rows = [await stage.row(await stage.bot()) for _ in range(2)]
+    opened: list[Channel] = []
+    for row in (*rows, rows[1], rows[0]):
+        async with a_hub.channel(row) as channel:
+            opened.append(channel)
+    assert opened[1] is opened[2]
+    assert opened[0] is not opened[3]

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -38,14 +39,18 @@ def heard(kept: Kept, since: int) -> list[int]:
 
 @given(numbers=st.sets(st.integers(1, 99), min_size=1), since=st.integers(0, 120))
 def test_wherever_a_listener_resumes_it_knows_everything_once(numbers: set[int], since: int) -> None:
-    kept = filled(sorted(numbers))
+    with patch.object(module, "_MARKED", 7):
+        kept = filled(sorted(numbers))
     assert heard(kept, since) == sorted(numbers)
     assert connected(kept, kept.after(since))["seq"] == max((n for n in numbers if n <= since), default=0)
+    assert kept.is_number(since) == (since in {0, *numbers})
 
 
 def test_what_is_dropped_for_room_is_still_in_the_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_BYTES", 2000)
+    monkeypatch.setattr(module, "_MARKED", 7)
     kept = filled(list(range(1, 101)))
+    assert not kept.is_number(0)
     assert 50 < kept.start < kept.end == 100
     for since in (0, 10, kept.start, 99, 100):
         assert heard(kept, since) == list(range(1, 101))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, in_language, voices_in
+from sederunt.transcripts.speaking_marks import overlap, union
 
 Say = Callable[..., Utterance]
 Person = Callable[..., Participant]
@@ -22,6 +23,18 @@ class Span:
     track: str
     start: float
     end: float
+
+
+@given(
+    some=st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9))),
+    others=st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9))),
+)
+def test_what_two_lists_share_is_what_each_pair_of_them_shares(
+    some: list[tuple[int, int]], others: list[tuple[int, int]]
+) -> None:
+    first, second = (union((start, start + length) for start, length in spans) for spans in (some, others))
+    pairs = [min(end, finish) - max(start, begin) for start, end in first for begin, finish in second]
+    assert overlap(first, second) == sum(pair for pair in pairs if pair > 0)
 
 
 def told(transcript: Transcript) -> list[tuple[int, str | None, str]]:

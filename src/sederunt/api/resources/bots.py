@@ -4,6 +4,7 @@ import asyncio
 import json
 import secrets
 from dataclasses import asdict, replace
+from functools import partial
 from uuid import UUID
 
 from starlette.datastructures import QueryParams
@@ -126,7 +127,8 @@ async def get_bot(call: Call) -> Response:
             if (body := bodies.get(etag)) is not None:
                 return text_response(body, headers=headers_of(etag))
     view = await call.context.bots.view(bot_id, call.account_id, with_speaker_events=speaking, segments=segments)
-    text = bot_json(view, addresses, with_speaker_events=speaking)
+    write = partial(bot_json, view, addresses, with_speaker_events=speaking)
+    text = await asyncio.to_thread(write) if speaking else write()
     if view.bot.status not in ENDINGS:
         return text_response(text)
     etag = etag_of(bot_values(view.bot, addresses), len(view.events), len(view.participants), *asked)

@@ -96,18 +96,22 @@ def since_of(text: str | None) -> int | None:
 
 
 @asynccontextmanager
-async def outgoing_of(context: ApiContext, bot: Bot, kind: SocketKind, since: int | None) -> AsyncIterator[Outgoing]:
-    """Open what a listener is to be sent. Raises BusAway."""
+async def outgoing_of(
+    context: ApiContext, bot: Bot, kind: SocketKind, since: int | None, *, greets: bool = True
+) -> AsyncIterator[Outgoing]:
+    """Open what a listener is to be sent; `greets` as in `Channel.events`. Raises BusAway."""
     if bot.status in _OVER:
         newest = await feeds.last_sequence(context.bus, bot.id)
         if kind is SocketKind.AUDIO or since is None or not newest or _has_lost_events(context, bot):
             final = None
-            if kind is not SocketKind.AUDIO:
-                final = messages.connected(final_values(await context.bots.view(bot.id, bot.account_id)), newest)
+            if kind is not SocketKind.AUDIO and (greets or since != newest or not newest):
+                view = await context.bots.view(bot.id, bot.account_id)
+                # Hours of it take a good part of a second.
+                final = await asyncio.to_thread(lambda: messages.connected(final_values(view), newest))
             yield _afterwards(final)
             return
     async with context.hub.channel(await context.bots.as_told(bot)) as channel:
-        outgoing: Outgoing = channel.audio() if kind is SocketKind.AUDIO else channel.events(since)
+        outgoing: Outgoing = channel.audio() if kind is SocketKind.AUDIO else channel.events(since, greets=greets)
         async with aclosing(outgoing):
             yield outgoing
 

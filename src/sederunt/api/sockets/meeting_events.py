@@ -26,19 +26,14 @@ class _LiveHeard:
     since: int | None
     events: list[dict[str, Any]] = field(default_factory=list)
     is_over: bool = False
-    known: dict[str, Any] | None = None  # the first message, where its number is the one that was asked for
 
     def take(self, item: str | bytes | Closing) -> bool:
         """Take the next message; whether there is room for another."""
         if isinstance(item, Closing):
             self.is_over = True
-            if not self.events and not self.since and self.known:  # all events of the meeting have had their time
-                self.events.append(self.known)
             return False
         message: dict[str, Any] = json.loads(item)
-        if message["type"] == "connected" and message.get("seq") == self.since:
-            self.known = message
-        elif "seq" in message:  # without: of this moment only, such as a draft
+        if "seq" in message:  # without: of this moment only, such as a draft
             self.events.append(message)
         return len(self.events) < MOST_EVENTS
 
@@ -56,7 +51,7 @@ async def follow_bot(call: Call) -> Response:
     since = since_of(call.request.query_params.get("since"))
     wait_s = call.integer("wait", default=0, least=0, most=LONGEST_WAIT_S)
     heard = _LiveHeard(since)
-    async with outgoing_of(call.context, bot, SocketKind.READ_ONLY, since) as outgoing:
+    async with outgoing_of(call.context, bot, SocketKind.READ_ONLY, since, greets=False) as outgoing:
         await _hear(heard, outgoing, wait_s)
     if wait_s:
         await call.context.socket_holders.refuse_who_is_over(call.caller)
