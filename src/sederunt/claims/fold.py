@@ -8,7 +8,7 @@ from sederunt.claims.claim import Claim, Fact, Source
 from sederunt.claims.pending_writes import PendingWrites
 from sederunt.claims.presence import Reason
 from sederunt.claims.register import Register
-from sederunt.claims.rules import ORDER, TRUST
+from sederunt.claims.rules import ORDER, TALKS_MS, TRUST
 from sederunt.claims.speaking import Speaking
 from sederunt.claims.table import SourceTable
 from sederunt.model.participant import Participant
@@ -26,6 +26,7 @@ class Fold:
         self._attendance = Attendance(self._register, self._speaking, self._unwritten)
         self._shares: dict[Source, SourceTable] = {row.source: SourceTable() for row in TRUST[Fact.SHARES]}
         self._moment_ms: int | None = None  # of the claims that are to be weighed
+        self._now_ms = 0
         self._see_again = False
         self.told: dict[Fact, Reason] = {}  # of the meeting as a whole: recorded, removed, over
 
@@ -36,6 +37,7 @@ class Fold:
         returns what listeners should hear of the moments before."""
         changes = self.settle() if claim.at_ms != self._moment_ms else []
         self._moment_ms = claim.at_ms
+        self._now_ms = max(self._now_ms, claim.at_ms)
         match claim.fact:
             case Fact.HERE:
                 self._attendance.take_people(claim)
@@ -66,6 +68,7 @@ class Fold:
         """Let claims expire, and contradictions be decided, though nobody says anything; returns what listeners should
         hear of."""
         changes = self.settle()
+        self._now_ms = max(self._now_ms, now_ms)
         self._speaking.forget(now_ms)
         if self._attendance.is_due(now_ms):
             changes += self._attendance.weigh(now_ms)
@@ -109,9 +112,9 @@ class Fold:
     @property
     def has_company(self) -> bool:
         """Return whether anybody is here now: listed, or, while this page listed nobody yet, shown speaking."""
-        company = self._register.company
-        if company or self._register.lists_people():
-            return bool(company)
+        talks = self._speaking.has_talked(self._now_ms - TALKS_MS)
+        if self._register.company or talks or self._register.lists_people():
+            return bool(self._register.company) or talks
         return not self._speaking.now <= self._register.people.keys()
 
     @property

@@ -87,8 +87,11 @@ def _left(t: Testimony) -> int | None:
 
 
 def _only_one(t: Testimony) -> int | None:
-    """The page says that the bot is alone; protocol and list together outvote it."""
+    """The page says that the bot is alone; protocol and list together outvote it, and so does the protocol where it
+    names somebody as speaking afterwards."""
     if t.only_one_ms is None or t.is_self or t.now_ms - t.only_one_ms < ONLY_ONE_MS:
+        return None
+    if t.named_ms is not None and t.named_ms > t.only_one_ms + HEARD_LATE_MS:
         return None
     if t.protocol and t.protocol.holds and t.listed and t.listed.holds:
         return None

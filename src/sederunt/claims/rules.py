@@ -26,7 +26,8 @@ TRUST: Mapping[Fact, tuple[Trust, ...]] = {
     Fact.HERE: (Trust(source=Source.PROTOCOL), Trust(source=Source.LIST), Trust(source=Source.TILES)),
     # Captured sound of a person's own comes first, and for that person alone.
     Fact.SPEAKS: (
-        Trust(source=Source.PROTOCOL, lifetime_ms=10 * MINUTE, quiet_ms=20_000),
+        # Sites tell of changes alone: a lecture is one claim. One whose end was lost ends with the next, or in silence.
+        Trust(source=Source.PROTOCOL, lifetime_ms=30 * MINUTE, quiet_ms=20_000),
         # A hand that is raised looks like speech, and goes on through silence.
         Trust(source=Source.MARKS, lifetime_ms=5 * MINUTE, quiet_ms=6_000, resumes=False),
         Trust(source=Source.STAGE, lifetime_ms=30 * MINUTE),
@@ -43,6 +44,8 @@ TRUST: Mapping[Fact, tuple[Trust, ...]] = {
     Fact.RECORDED: (Trust(source=Source.PROTOCOL), Trust(source=Source.BANNER)),
 }
 
+# What a site says again of who speaks is claimed again after so long.
+RENEW_MS = 30_000
 # A stronger source that begins to tell who speaks knew of the moments before, too: what weaker ones said of them goes.
 REACH_MS = 5_000
 # Sound of nobody in particular for so long while the strongest source names nobody and a weaker one does.
@@ -65,6 +68,9 @@ REPLACED_MS = 60_000
 HEARD_MS, HEARD_LATE_MS = 60_000, 2_000
 # A message that leaves people out is believed to be a full list once so many before it were, and once it is repeated.
 FULL_LISTS, REPEATED_MS = 2, 3_000
+
+# Somebody with a bot's name who spoke so lately is a person: notetakers say nothing, or announce themselves once.
+TALKS_MS = 3 * MINUTE
 
 # What is kept at most.
 MOST_SUBJECTS = 5_000  # of one source on one kind of fact

@@ -209,6 +209,11 @@ class Speaking:
         """Return whether a person has marks."""
         return key in self._marks
 
+    def has_talked(self, since_ms: int) -> bool:
+        """Return whether anybody who is here now, whatever their name, has spoken since a moment."""
+        here = (one.key for one in self._register.others if one.here)
+        return any(key in self._marks and not self._marks.is_silent_since(key, since_ms) for key in here)
+
     def participant(self, key: str) -> Participant:
         """Return a person as others see them, with their marks as events. Raises KeyError for a stranger."""
         one = self._register.people[key]

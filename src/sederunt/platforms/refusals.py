@@ -388,7 +388,13 @@ def endings_by_meaning(site: str, *, unless: tuple[str, ...], dialogs: tuple[str
         for name, meaning in ENDINGS.items()
     )
     fault = rows.stem("means.fault", _FAULT, SOURCE, state=PageState.TROUBLE, unless=unless)
-    # Somebody put the bot back into the lobby.
-    waiting = MEANINGS["waiting"].stems + MEANINGS["not_started"].stems
-    again = rows.stem("means.waiting_again", waiting, SOURCE, state=PageState.LOBBY, unless=unless)
-    return (*told, *plain, fault, again)
+    # Somebody put the bot back into the lobby; or the host is gone, and does not come back.
+    ends: tuple[tuple[str, str, StopReason | None], ...] = (
+        ("means.waiting_again", "waiting", None),
+        ("means.host_is_gone", "not_started", StopReason.MEETING_ENDED),
+    )
+    again = (
+        rows.stem(name, MEANINGS[meaning].stems, SOURCE, state=PageState.LOBBY, reason=reason, unless=unless)
+        for name, meaning, reason in ends
+    )
+    return (*told, *plain, fault, *again)

@@ -42,6 +42,7 @@ def make_recorder(bot_id: UUID, spool: PieceSpool) -> MakeRecorder:
         on_packets: Callable[[Sequence[Packet]], None] | None = None,
         cut_off: asyncio.Event | None = None,
         clock: Clock = SYSTEM_CLOCK,
+        on_speech: Callable[[str, bool, int], None] = lambda source, speaking, at_ms: None,
     ) -> Recorder:
         return Recorder(
             bot_id=bot_id,
@@ -50,7 +51,7 @@ def make_recorder(bot_id: UUID, spool: PieceSpool) -> MakeRecorder:
             piece_s=piece_s,
             batch_ms=200,
             spool=spool,
-            on_speech=lambda source, speaking, at_ms: None,
+            on_speech=on_speech,
             on_packets=on_packets,
             cut_off=cut_off,
             clock=clock,

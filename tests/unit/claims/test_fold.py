@@ -8,7 +8,7 @@ from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
 from sederunt.claims.fold import Fold
 from sederunt.claims.marks import SpeechMarks
 from sederunt.claims.register import is_bot_name
-from sederunt.claims.rules import CONTRADICTED_MS, DOUBT_MS, MOST_PEOPLE, ONLY_ONE_MS
+from sederunt.claims.rules import CONTRADICTED_MS, DOUBT_MS, MOST_PEOPLE, ONLY_ONE_MS, TALKS_MS
 from sederunt.model.participant import SpeakingKind
 
 S = 1000
@@ -283,6 +283,21 @@ def test_the_page_that_says_nobody_else_is_here_is_believed_after_a_while() -> N
     play(fold, [], until=40 + ONLY_ONE_MS / S)
     assert not fold.has_company
     assert fold.why()["1"]["left"].rule == "only one here"
+
+
+def test_a_counter_that_is_wrong_puts_nobody_out_whom_the_protocol_names_afterwards() -> None:
+    fold = folded(here("*0=Bot", "1=Ann", "2=Eve"), speaks("1", at=4), only_one(7))
+    play(fold, (speaks(str(1 + n % 2), at=10 + n * 10) for n in range(20)), until=210)
+    assert names_here(fold) == ["Ann", "Eve"]
+
+
+def test_who_speaks_is_company_whatever_their_name() -> None:
+    """ "Bot" is a surname; a notetaker says nothing, or announces itself once."""
+    fold = folded(here("*0=Minutes", "1=Eve", "2=Jan Bot", "3=Acme Notetaker"), speaks("3", at=2), gone("1", 20))
+    play(fold, [speaks(at=12), speaks("2", at=30), speaks(at=40)], until=60)
+    assert fold.has_company
+    play(fold, [], until=40 + TALKS_MS / S + 2)
+    assert not fold.has_company
 
 
 def test_a_voice_is_nobodys_who_is_not_here() -> None:
@@ -630,7 +645,7 @@ def test_a_protocol_that_falls_silent_yields_to_the_page_while_sound_goes_on() -
 
 
 def test_nobody_speaks_for_ever_by_a_claim_that_is_never_taken_back() -> None:
-    fold = folded(here("1=Ada"), speaks("1", at=1), until=700)
+    fold = folded(here("1=Ada"), speaks("1", at=1), until=1900)
     assert not fold.someone_speaks
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, owns, said, speak
+from sederunt.claims.rules import RENEW_MS
 from sederunt.model.events import ChatReceived
 from sederunt.platforms.dom_signals import bare_name
 from sederunt.platforms.teams.decode import TeamsDecoder
@@ -112,6 +113,7 @@ def test_the_main_channel_tells_one_speaker_at_a_time(frame: Make, signal: Make)
 
     assert history(10) == [speak(Source.PROTOCOL, [ADA], 1_000)]
     assert history(10) == []
+    assert history(10, at_ms=1_000 + RENEW_MS) == [speak(Source.PROTOCOL, [ADA], 1_000 + RENEW_MS)], "it goes on"
     assert history(20, 10) == [speak(Source.PROTOCOL, [GRACE], 1_000)]
     assert history() == [speak(Source.PROTOCOL, [], 1_000)]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, speak
 from sederunt.claims.fold import Fold
+from sederunt.claims.rules import RENEW_MS
 from sederunt.model.events import ChatReceived
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import Utterance
@@ -68,7 +69,11 @@ def test_speakers_are_nodes_of_people_and_an_empty_body_is_silence(control: Make
     assert decoder.decode(control(12033, {"asn1": ADA + 1})) == [speak(Source.PROTOCOL, [str(ADA)], 1_000)]
     both = decoder.decode(control(12033, {"asn1": 7, "asn2": ADA + 1}))
     assert both == [speak(Source.PROTOCOL, [str(ADA), "7"], 1_000)]
+    later = 1_000 + RENEW_MS
+    again = decoder.decode(control(12033, {"asn1": 7, "asn2": ADA + 1}, at_ms=later))
+    assert again == [speak(Source.PROTOCOL, [str(ADA), "7"], later)], "it goes on"
     assert decoder.decode(control(12033, {})) == [speak(Source.PROTOCOL, [], 1_000)]
+    assert decoder.decode(control(12033, {}, at_ms=later)) == []
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 
 _VIDEO = frozenset((*VIDEO_CODECS, Codec.OTHER_VIDEO))
+RENEW_MS = 60_000  # how often it is said of sound without a pause that it goes on: claims end that are not said again
 HOLE_MS = 3000  # without sound, after which a holder that was cut off keeps nothing more
 
 
@@ -61,7 +62,7 @@ class Recorder:
         self._activity = Activity()
         spans = self._timeline.spans
         self._writer = PieceWriter(spool, bot_id=bot_id, stay=stay, piece_s=piece_s, spans=spans, clock=clock)
-        self._frames = 0
+        self._frames, self._renewed_ms = 0, started_ms
         self._backend: str | None = None  # how the last sound was heard
         self._first_frame_ms: float | None = None  # of sound
         self.last_frame_ms: float | None = None
@@ -91,9 +92,15 @@ class Recorder:
         return self._is_over
 
     def tick(self, now_ms: int) -> None:
-        """Advance the time without a frame: release frames that waited for earlier ones, and report who fell silent."""
+        """Advance the time without a frame: release frames that waited for earlier ones, report who fell silent, and
+        now and then who goes on.
+        """
         told_ms = now_ms - self._batch_ms
         self._take(self._timeline.add((), now_ms=told_ms), now_s=(told_ms - self._started_ms) / 1000)
+        if told_ms - self._renewed_ms >= RENEW_MS:
+            self._renewed_ms = told_ms
+            for source in sorted(self._activity.speaking()):
+                self._on_speech(source, True, told_ms)
 
     def _take(self, packets: Sequence[Packet], *, now_s: float | None = None) -> None:
         self._writer.sound.add(packets)

@@ -16,7 +16,7 @@ from sederunt.meetings.session.stop_rules import Departure, StopRule, first_depa
 from sederunt.model.bot import PAGE_LEFT
 from sederunt.model.status import StopReason
 from sederunt.platforms.links import EMPTY_PAGE, MeetingLink, names_no_meeting, place_of
-from sederunt.platforms.page_state import PageState
+from sederunt.platforms.page_state import PageState, Reading
 
 TICK_S = 1.0
 READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page come by themselves
@@ -151,7 +151,7 @@ class PageLooks:
             case PageState.OVER:
                 return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row=reading.row))
             case PageState.LOBBY:
-                return self._waits_again(now, reading.row)
+                return self._waits_again(now, reading)
             case state:
                 return self._in_trouble(state, now, f"{reading.row}: {reading.seen}")
         return None
@@ -170,12 +170,12 @@ class PageLooks:
         if not self._chores.is_busy and (not stays or self._notices % NOTICE_AGAIN == 0):  # else at the next look
             await self._chores.settle()
 
-    def _waits_again(self, now: float, row: str) -> Outcome | None:
-        """Return the end of a bot that was put back into the lobby, and waits there for as long as its caller allows.
-        A fresh page would have to wait as well."""
+    def _waits_again(self, now: float, reading: Reading) -> Outcome | None:
+        """Return the end of a bot that was put back into the lobby, or whose host is gone, and that waits for as long
+        as its caller allows. A fresh page would have to wait as well."""
         if now - self._trouble_since.setdefault(PageState.LOBBY, now) < self._waiting_s:
             return None
-        return Departed(departure=Departure(reason=StopReason.KICKED, row=row))
+        return Departed(departure=Departure(reason=reading.reason or StopReason.KICKED, row=reading.row))
 
     def _in_trouble(self, state: PageState, now: float, seen: str) -> Outcome | None:
         """Return the outcome of a page that has not shown a call for too long."""

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sederunt.claims.claim import Extent, Fact, Source, Subject, gone, here, owns, said, speak
+from sederunt.claims.rules import RENEW_MS
 from sederunt.model.events import ChatReceived, camera_source, screen_source
 from sederunt.platforms.dom_signals import DomSignals
 from sederunt.platforms.payloads import as_bytes, from_base64, inflated
@@ -35,6 +36,7 @@ class MeetDecoder:
         self._here: set[str] = set()  # as far as the network tells
         self._owners: dict[str, str] = {}  # media source → device, as it was told
         self._speaking: frozenset[str] = frozenset()
+        self._told_ms = 0
         self.roster_heard = False
         self._self_keys: set[str] = set()
         self._shares: dict[str, str] = {}  # pseudo-device of a screen share → whose screen
@@ -193,7 +195,10 @@ class MeetDecoder:
                     speaks = any(True for state in record.messages(9) if any(n == 2 for n, _, _ in state.fields))
                     (speaking.add if speaks else speaking.discard)(key)
         before, self._speaking = self._speaking, frozenset(speaking)
-        return [speak(Source.PROTOCOL, sorted(speaking), at_ms)] if speaking != before else []
+        if speaking == before and (not speaking or at_ms - self._told_ms < RENEW_MS):
+            return []
+        self._told_ms = at_ms
+        return [speak(Source.PROTOCOL, sorted(speaking), at_ms)]
 
 
 def _is_device_output(message: Message) -> bool:

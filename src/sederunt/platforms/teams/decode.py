@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sederunt import foreign_json
 from sederunt.claims.claim import Extent, Fact, Source, Subject, gone, here, owns, said, speak
+from sederunt.claims.rules import RENEW_MS
 from sederunt.platforms.dom_signals import DomSignals, as_person, bare_name
 from sederunt.platforms.payloads import as_bytes, from_base64, inflated
 from sederunt.platforms.platform import Told
@@ -43,6 +44,7 @@ class TeamsDecoder:
         self.roster_heard = False
         self._dominant = ""  # source id, as the channel tells it
         self._speaking: str | None = None
+        self._told_ms = 0
 
     @property
     def noted(self) -> Collection[str]:
@@ -108,15 +110,16 @@ class TeamsDecoder:
             history = item.get("history")
             if item.get("type") == "dsh" and isinstance(history, list):
                 self._dominant = str(history[0]) if history else ""
-                events += self._dominance(at_ms)
+                events += self._dominance(at_ms, is_said=True)
         return events
 
-    def _dominance(self, at_ms: int) -> list[Told]:
-        """One person speaks at a time, as far as the channel tells."""
+    def _dominance(self, at_ms: int, *, is_said: bool = False) -> list[Told]:
+        """One person speaks at a time, as far as the channel tells. What it says again is passed on now and then."""
         speaker = self._owners.get(self._dominant)
-        if speaker == self._speaking or (self._dominant and speaker is None):
+        is_known = speaker == self._speaking and not (is_said and speaker and at_ms - self._told_ms >= RENEW_MS)
+        if is_known or (self._dominant and speaker is None):
             return []
-        self._speaking = speaker
+        self._speaking, self._told_ms = speaker, at_ms
         return [speak(Source.PROTOCOL, [speaker] if speaker else [], at_ms)]
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from sederunt import foreign_json
 from sederunt.claims.claim import Source, Subject, gone, here, owns, speak
+from sederunt.claims.rules import RENEW_MS
 from sederunt.model.events import source_since
 from sederunt.platforms.addresses import decoded
 from sederunt.platforms.dom_signals import DomSignals, bare_name
@@ -52,6 +53,7 @@ class ZoomDecoder:
         self._page = DomSignals(own_name, read_person=person_in_row, read_message=message_in_row)
         self._known: set[str] = set()  # keys of all who were ever told of
         self._speaking: set[str] = set()
+        self._told_ms = 0
         self.roster_heard = False
         self._tracks: dict[str, _Held] = {}
         self._owners: dict[str, str] = {}  # source → key, as it was told
@@ -128,9 +130,9 @@ class ZoomDecoder:
         nodes = [value for name, value in sorted(body.items()) if name.startswith("asn") and isinstance(value, int)]
         # Somebody may speak before the roster tells who they are: their user id, which it will tell them by.
         now = {self._key_of(node) or str(node >> _NODE_BITS << _NODE_BITS or node) for node in nodes}
-        if now == self._speaking:
+        if now == self._speaking and (not now or at_ms - self._told_ms < RENEW_MS):
             return []
-        self._speaking = now
+        self._speaking, self._told_ms = now, at_ms
         return [speak(Source.PROTOCOL, sorted(now), at_ms)]
 
     def _key_of(self, node: int | None) -> str | None:

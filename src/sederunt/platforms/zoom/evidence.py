@@ -262,6 +262,7 @@ _WAY_IN = (
         "waiting_for_host_again",
         _WAITING_WORDS,
         "Z",
+        reason=StopReason.MEETING_ENDED,  # of a host who does not come back
         phase=Phase.AFTER,
         unless=("zoom.name_field", "zoom.join_button", *_CONTROLS),
     ),

@@ -74,7 +74,6 @@ WATCH: dict[str, Any] = {
         "counts": [
             {"selector": "[aria-label*='participants list' i] .footer-button__number-counter"},
             {"selector": "button[aria-label*='participants list' i]", "attribute": "aria-label"},
-            {"selector": ".footer-button__number-counter"},
         ],
     },
 }

@@ -319,6 +319,24 @@ async def test_a_holder_that_was_cut_off_keeps_no_sound_behind_a_hole_that_it_ca
     assert await spool.stored_until_s() == pytest.approx(8, abs=0.3)
 
 
+async def test_of_sound_without_a_pause_it_is_said_that_it_goes_on(make_recorder: MakeRecorder) -> None:
+    """Music before a webinar was heard once, and was silence ten minutes later: the bot left in the middle of it."""
+    told: list[tuple[bool, float]] = []
+    recorder = make_recorder(
+        on_speech=lambda source, speaking, at_ms: told.append((speaking, (at_ms - ZERO_MS) / 1000))
+    )
+    for at_s in range(200):
+        recorder.frames_arrived(sound(at_s, at_s + 1))
+        recorder.tick(ZERO_MS + at_s * 1000 + 1000)
+    assert [speaking for speaking, _ in told] == [True] * len(told)
+    assert [round(at_s) for _, at_s in told] == [0, 61, 121, 181]
+    recorder.tick(ZERO_MS + 202_000)
+    speaking, at_s = told[-1]
+    assert not speaking
+    assert at_s == pytest.approx(200, abs=0.1)
+    await recorder.close()
+
+
 async def test_pictures_do_not_make_a_deaf_capture_look_awake(make_recorder: MakeRecorder) -> None:
     recorder = make_recorder()
     recorder.frames_arrived(camera(0, 4))

@@ -194,3 +194,18 @@ async def test_a_bot_that_is_put_back_into_the_lobby_waits_there_and_is_thrown_o
     outcome = await looks.look()
     assert isinstance(outcome, Departed)
     assert (outcome.departure.reason, outcome.departure.row) == (StopReason.KICKED, "x.lobby_again")
+
+
+async def test_a_meeting_whose_host_does_not_come_back_has_ended() -> None:
+    async def read(*_: object, **__: object) -> Reading:
+        return Reading(state=PageState.LOBBY, row="x.host_is_gone", reason=StopReason.MEETING_ENDED)
+
+    clock = FakeClock()
+    looks = looks_at(
+        SimpleNamespace(documents=1, url="https://x/1"), SimpleNamespace(read=read, parse_link=None), clock=clock
+    )
+    assert await looks.look() is None
+    clock.advance(WAITING_S)
+    outcome = await looks.look()
+    assert isinstance(outcome, Departed)
+    assert outcome.departure.reason is StopReason.MEETING_ENDED
