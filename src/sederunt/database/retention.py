@@ -176,6 +176,7 @@ async def _remove_rows(connection: AsyncConnection, resource: Resource, resource
     await search.remove(connection, resource_id)
     await empty_first_answers(connection, resource_id)
     await connection.execute(delete(t.holdings).where(t.holdings.c.resource_id == resource_id))
+    await connection.execute(delete(t.job_beginnings).where(t.job_beginnings.c.resource_id == resource_id))
     await connection.execute(delete(t.deliveries).where(t.deliveries.c.resource_id == resource_id))
     # Its messages end in the id, or carry it between two dashes.
     await connection.execute(delete(t.outbox).where(t.outbox.c.message_id.contains(str(resource_id), autoescape=True)))

@@ -468,6 +468,16 @@ deletions = Table(
 _UNFINISHED = deletions.c.finished_at.is_(None)
 Index("deletions_unfinished", deletions.c.requested_at, sqlite_where=_UNFINISHED, postgresql_where=_UNFINISHED)
 
+# How often the job of a resource was begun; rows go with the resource.
+job_beginnings = Table(
+    "job_beginnings",
+    metadata,
+    Column("resource_id", Uuid, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("count", Integer, nullable=False),
+    PrimaryKeyConstraint("resource_id", "kind"),
+)
+
 # --- calendars ------------------------------------------------------------------------------------------------------
 
 calendar_feeds = Table(

@@ -51,7 +51,7 @@ class WaitingBots:
         columns = [t.bots.c[name] for name in ("id", "account_id", "created_at", "scheduled_for", "config")]
         self._due = database.query(
             select(*columns)
-            .where(t.IS_SCHEDULED, t.bots.c.scheduled_for <= bindparam("until", type_=Moment()))
+            .where(t.IS_SCHEDULED, t.IS_VISIBLE, t.bots.c.scheduled_for <= bindparam("until", type_=Moment()))
             .order_by(t.bots.c.scheduled_for, t.bots.c.id)
             .limit(bindparam("most", type_=Integer()))
         )
@@ -82,9 +82,10 @@ class WaitingBots:
         count, messages = 0, []
         async with self._database.begin() as connection:
             now = self._database.clock.now()
-            before = await _told_last(connection, list(told))
-            locked = select(t.bots).where(t.bots.c.id.in_(list(told))).order_by(t.bots.c.id).with_for_update()
-            for row in (await connection.execute(locked)).mappings().all():
+            waiting = select(t.bots).where(t.bots.c.id.in_(list(told)), t.IS_VISIBLE).order_by(t.bots.c.id)
+            locked = (await connection.execute(waiting.with_for_update())).mappings().all()
+            before = await _told_last(connection, list(told))  # behind the locks: another process may have told them
+            for row in locked:
                 data, last = told[row["id"]], before.get(row["id"])
                 if row["status"] not in (BotStatus.SCHEDULED.value, BotStatus.BOOTING.value):
                     continue

@@ -23,6 +23,7 @@ from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
 from sederunt.database.holdings import Holdings
+from sederunt.database.job_beginnings import JobBeginnings
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
@@ -58,6 +59,7 @@ class WorkerContext:
     deletions: Deletions
     outbox: Outbox
     holdings: Holdings
+    beginnings: JobBeginnings
     events: EventPublisher  # of bots, to their listeners: `put` never waits
     transcripts: Transcripts
     live_lines: LiveLineStore
@@ -108,6 +110,7 @@ def _made(settings: Settings, role: str, database: Database, bus: Bus) -> Worker
         deletions=Deletions(database),
         outbox=Outbox(database),
         holdings=Holdings(database),
+        beginnings=JobBeginnings(database),
         deliverer=_deliverer(settings, deliveries, secrets, ledger),
         ledger=ledger,
         readers=Readers(ledger),

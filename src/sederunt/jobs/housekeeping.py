@@ -9,7 +9,9 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 from uuid import UUID
 
 from sederunt import log
@@ -24,7 +26,7 @@ from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions, RetentionTimes
 from sederunt.jobs.follow_ups import NEEDED, NEEDED_BY_RECORDINGS
 from sederunt.jobs.holdings import measure
-from sederunt.jobs.line import WaitingLine
+from sederunt.jobs.line import WaitingLine, Walked
 from sederunt.jobs.publish import sweep
 from sederunt.jobs.retention_time import RetentionTime
 from sederunt.jobs.scratch import remove_left
@@ -34,10 +36,13 @@ from sederunt.storage.objects import Objects
 
 logger = log.get(component="jobs")
 
+T = TypeVar("T")
+
 UNSENT_AFTER_S = 5.0  # by then the writer has published its rows, or is dead, or NATS is away
 QUICK_EVERY_S = 1.0
 SLOW_EVERY_S = 30.0  # lost jobs, old media, deletions
 LEAST_SET_S = 2.0  # less than this is the network's time service at work
+MOST_FAILED = 3  # deletions of one pass; more of them would wait for the same storage
 SOON_S = 5.0  # … once more after a start and after the message server was away: it may have lost jobs
 
 
@@ -134,15 +139,29 @@ class Housekeeping:
 
     async def quick_pass(self) -> Tidied:
         """Do what callers wait for: due bots, due webhooks, and messages that a crash left unsent."""
-        walked = await self._line.walk()
-        await self._heed_clock()
+        walked = await self._tried(self._line.walk, Walked())
+        await self._tried(self._heed_clock, None)
+        deliveries = await self._tried(self._deliver_due, 0)
+        unsent = await self._tried(lambda: sweep(self._bus, self._stores.outbox, older_than_s=UNSENT_AFTER_S), 0)
+        return Tidied(due=walked.sent, waiting=walked.told, unseated=walked.ended, deliveries=deliveries, unsent=unsent)
+
+    async def _deliver_due(self) -> int:
         # Called for each second anew: a queue takes one delivery job per resource.
         due = await self._stores.deliveries.due(self._clock.now())
-        deliveries = 0
+        count = 0
         for resource, resource_id in due:
-            deliveries += await self._publish("deliver", resource, resource_id, occasion=f"due-{self._now_ms()}")
-        unsent = await sweep(self._bus, self._stores.outbox, older_than_s=UNSENT_AFTER_S)
-        return Tidied(due=walked.sent, waiting=walked.told, unseated=walked.ended, deliveries=deliveries, unsent=unsent)
+            count += await self._publish("deliver", resource, resource_id, occasion=f"due-{self._now_ms()}")
+        return count
+
+    async def _tried(self, step: Callable[[], Awaitable[T]], otherwise: T) -> T:
+        """Return what a step returns; one that fails is logged, and holds up no other. Raises BusAway."""
+        try:
+            return await step()
+        except BusAway:
+            raise
+        except Exception:
+            logger.exception("housekeeping failed", action="housekeeping_failed")
+            return otherwise
 
     async def _heed_clock(self) -> None:
         """Try all webhooks that wait where the clock was set back: to wait for the time that is written would be to
@@ -247,16 +266,23 @@ class Housekeeping:
 
     async def _remove_deleted(self) -> int:
         """Delete what callers want gone; returns how many were. What only waits for a vendor holds up nothing."""
-        count, behind = 0, None
+        count, failed, behind = 0, 0, None
         while page := await self._stores.deletions.unfinished(behind=behind):
             behind = page[-1]
             # Of an upload that comes just now, a receipt says that it goes tomorrow.
             due = [each for each in page if self._time.came(each.requested_at)]
             for deletion in due:
-                if deletion.resource_id not in self._at_vendors:
-                    await self._delete(deletion)
-                    count += 1
+                if deletion.resource_id in self._at_vendors:
+                    continue
+                # Where storage is away, rows go all the same: nobody shall read on, or wait for a seat.
+                act = self._delete if failed < MOST_FAILED else self._stores.deletions.remove_rows
+                is_done = await self._tried(partial(self._done, act, deletion), False)
+                count, failed = count + is_done, failed + (not is_done)
         return count
+
+    async def _done(self, act: Callable[[Deletion], Awaitable[None]], deletion: Deletion) -> bool:
+        await act(deletion)
+        return True
 
     async def _delete(self, deletion: Deletion) -> None:
         """Delete a resource; after a crash in between, again. Rows go first: nobody can tell of them then."""

@@ -6,7 +6,7 @@ The only place where errors are translated for queues.
 import asyncio
 import importlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 from uuid import UUID
 
@@ -41,7 +41,7 @@ class Job:
     kind: str
     id: UUID  # of the resource
     resource: Literal["bot", "recording"]
-    delivered: int  # how often it was given out, this time included
+    delivered: int  # how often it was begun, this time included; of kinds without a limit, how often it was given out
     cut_off: asyncio.Event  # set when somebody else may hold it by now: leave, write nothing more
     beside: bool = False  # its holder drains, and works on until this one has taken its place
 
@@ -82,20 +82,23 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
                 "sederunt.delivered": job.delivered,
             }
             with tracing.span(job.kind, kind="consumer", attributes=ids) as span:
-                outcome = await worked(delivery, job)
+                outcome = await worked(job)
                 if span is not None:
                     span.set_attribute("sederunt.outcome", type(outcome).__name__)
                 return outcome
 
-    async def worked(delivery: JobDelivery, job: Job) -> Outcome:
+    async def worked(job: Job) -> Outcome:
         try:
+            if kind.times is not None:  # the queue counts, too, how often a job had to wait for its account's share
+                begun = await context.beginnings.begin(kind.kind, job.id)
+                job = replace(job, delivered=min(begun, job.delivered))
             if kind.is_deadly(job.delivered) and job.id not in untold:
                 raise GiveUp(f"It was begun {job.delivered - 1} times and came to no end: it seems to end its worker.")
             await work(job, context)
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            outcome = outcome_of(error, kind, delivery.delivered)
+            outcome = outcome_of(error, kind, job.delivered)
             _tell(job, error, outcome)
             if isinstance(outcome, Drop) and on_give_up is not None:
                 outcome = await _given_up(job, context, error, on_give_up)

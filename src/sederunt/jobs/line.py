@@ -10,7 +10,7 @@ from sederunt.bus.heartbeat import Heartbeats
 from sederunt.clock import Clock
 from sederunt.database.bots import Bots
 from sederunt.database.waiting import LineEntry, WaitingBots, by_account, unclaimed
-from sederunt.errors import Superseded
+from sederunt.errors import NotFound, Superseded
 from sederunt.jobs.installation import Seats, seats_of
 from sederunt.jobs.seating import LEAD_S, DueBot, InUse, Lack, SeatLimits, Waiting, plan
 from sederunt.model.bot import Verdict
@@ -89,12 +89,11 @@ class WaitingLine:
 
     async def _tell(self, line: Sequence[Waiting]) -> int:
         news = [w for w in line if w.id not in self._told or w.place * 2 <= self._told[w.id]]
+        places = {w.id: {"place": w.place, "waiting": w.of, "reason": w.lack.value} for w in news}
+        count = await self._waiting.tell(places) if places else 0
+        # Once it is written: what the database did not take is told at the next walk.
         self._told = {w.id: self._told.get(w.id, w.place) for w in line} | {w.id: w.place for w in news}
-        if not news:
-            return 0
-        return await self._waiting.tell(
-            {w.id: {"place": w.place, "waiting": w.of, "reason": w.lack.value} for w in news}
-        )
+        return count
 
     async def _end(self, waiting: Waiting, now: datetime) -> None:
         data = {
@@ -106,7 +105,7 @@ class WaitingLine:
             await self._bots.record_transition(
                 waiting.id, Trigger.UNSEATED, data=data, epoch=0, changes={"verdict": Verdict.NO_CAPACITY}
             )
-        except Superseded:  # a host took it at this moment
+        except (Superseded, NotFound):  # at this moment a host took it, or its caller deleted it
             return
         logger.warning("bot got no seat in time", action="bot_unseated", bot_id=str(waiting.id), **data)
 

@@ -9,6 +9,7 @@ on the row before the next step begins.
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 from sederunt import counters, log
@@ -140,6 +141,8 @@ async def _try_page(plan: StayPlan, number: int, identity: Identity) -> TriedPag
             if isinstance(outcome, Departed):
                 await session.secure()  # a host that dies while it leaves shall take nothing along
                 departure = outcome.departure
+                for start_s, end_s in outcome.outages:
+                    await _written(plan, partial(journal.add_gap, start_s, end_s, "connection_lost"))
                 await _written(plan, lambda: depart(journal, context.clock, departure))
             await _keep_facts(context, session, outcome)
             if isinstance(outcome, Departed):

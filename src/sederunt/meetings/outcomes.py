@@ -21,6 +21,7 @@ class Departed:
     """The bot sat in the meeting and has left it, for this reason."""
 
     departure: Departure
+    outages: tuple[tuple[float, float], ...] = ()  # from, to: seconds of the recording that are no gaps yet
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

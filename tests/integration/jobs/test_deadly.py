@@ -28,6 +28,7 @@ from sederunt import log
 from sederunt.bus.connection import Bus
 from sederunt.bus.consume import Consumer
 from sederunt.database.bots import Bots
+from sederunt.database.job_beginnings import JobBeginnings
 from sederunt.database.engine import Database
 from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.job import handler_of
@@ -44,7 +45,7 @@ async def main():
     kind = replace(KINDS["transcribe"], work="__main__:deadly", times=1)
     bus = await Bus.connect(settings, name="worker")
     async with Database(os.environ["DATABASE"]) as database:
-        handler = handler_of(kind, types.SimpleNamespace(bots=Bots(database)))
+        handler = handler_of(kind, types.SimpleNamespace(bots=Bots(database), beginnings=JobBeginnings(database)))
         gave_up = asyncio.Event()
 
         async def handle(delivery):

@@ -10,6 +10,7 @@ from typing import Any, cast
 from uuid import UUID
 
 import pytest
+from obstore.store import MemoryStore
 
 from harness.fake_clock import FakeClock
 from sederunt.bus.connection import Bus
@@ -27,6 +28,7 @@ from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions, RetentionTimes, kept_until
 from sederunt.database.transcripts import Transcripts
 from sederunt.database.waiting import WaitingBots
+from sederunt.errors import NotFound
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.line import WaitingLine
 from sederunt.jobs.seating import SeatLimits
@@ -295,6 +297,63 @@ async def test_files_of_an_upload_that_was_cut_off_go_after_a_day(
     clock.advance(timedelta(hours=1).total_seconds())
     assert (await housekeeping.slow_pass()).deleted == 1
     assert await objects.keys("recordings/") == []
+
+
+async def test_a_bot_that_was_cancelled_takes_nobodys_seat(
+    housekeeping: Housekeeping, bots: Bots, clock: FakeClock, make_bot: MakeBot, heartbeats: Heartbeats
+) -> None:
+    """Its row stands there until it is removed, for as long as the storage is away."""
+    heartbeats.hear(host_with(1))
+    due = {"status": BotStatus.SCHEDULED, "scheduled_for": clock.now()}
+    cancelled, wanted = [await bots.create(make_bot(**due), job=False) for _ in range(2)]
+    await bots.request_deletion(cancelled.id, cancelled.account_id)
+    assert (await housekeeping.quick_pass()).due == 1
+    assert (await bots.get(wanted.id)).status is BotStatus.BOOTING
+
+
+async def test_a_place_that_the_database_did_not_take_is_told_at_the_next_walk_and_webhooks_go_on(
+    housekeeping: Housekeeping,
+    bots: Bots,
+    clock: FakeClock,
+    make_bot: MakeBot,
+    heartbeats: Heartbeats,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heartbeats.hear(host_with(0, held=1))
+    await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
+    tell, heeded = WaitingBots.tell, list[bool]()
+
+    async def refused(*_: object) -> int:
+        raise OSError("disk full")
+
+    async def heed(_: object) -> list[tuple[str, UUID]]:
+        heeded.append(True)
+        return []
+
+    monkeypatch.setattr(WaitingBots, "tell", refused)
+    monkeypatch.setattr(Deliveries, "due", lambda self, now: heed(now))
+    assert (await housekeeping.quick_pass()).waiting == 0
+    assert heeded
+    monkeypatch.setattr(WaitingBots, "tell", tell)
+    assert (await housekeeping.quick_pass()).waiting == 1
+
+
+async def test_storage_that_is_away_keeps_no_row_of_what_was_deleted(
+    stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot, line: WaitingLine
+) -> None:
+    class Away(Objects):
+        async def delete_prefix(self, prefix: str) -> int:
+            raise OSError("storage away")
+
+    made = [await bots.create(make_bot(status=BotStatus.FINISHED), job=False) for _ in range(8)]
+    for bot in made:
+        await bots.request_deletion(bot.id, bot.account_id)
+    away = replace(stores, objects=Away(MemoryStore()))
+    await Housekeeping(away, bus, clock, line).slow_pass()
+    for bot in made:
+        with pytest.raises(NotFound):
+            await bots.get(bot.id)
+    assert len(await stores.deletions.unfinished()) == len(made)
 
 
 class SilentVendors:

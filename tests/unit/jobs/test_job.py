@@ -79,6 +79,12 @@ class Notes:
         self.given_up: list[str] = []
         self.can_be_told = True
         self.error: Exception = OSError("disk full")
+        self.count = 0
+        self.beginnings = self
+
+    async def begin(self, kind: str, resource_id: object) -> int:
+        self.count += 1
+        return self.count
 
 
 async def begin(job: Job, notes: Notes) -> None:
@@ -101,15 +107,24 @@ def deliver_to(notes: Notes) -> Callable[[int], Awaitable[Outcome]]:
 
 async def test_a_job_that_must_be_what_ends_its_workers_is_given_up_and_not_begun() -> None:
     notes = Notes()
+    notes.count = 24
     assert await deliver_to(notes)(25) == Drop()
     assert notes.begun == []
     assert "begun 24 times" in notes.given_up[0]
+
+
+async def test_that_a_job_waited_before_is_no_try() -> None:
+    """Fifteen recordings of one account waited for its share while the worker was restarted: all of them failed."""
+    notes = Notes()
+    assert isinstance(await deliver_to(notes)(90), held_job.Redeliver)
+    assert notes.begun == [1]
 
 
 async def test_a_job_that_comes_back_because_nobody_could_be_told_is_not_taken_for_deadly() -> None:
     notes = Notes()
     deliver = deliver_to(notes)
     notes.can_be_told = False
+    notes.count = 23
     assert await deliver(24) == held_job.Redeliver(GIVE_UP_PAUSE_S)
     notes.can_be_told = True
     assert await deliver(25) == Drop()
@@ -129,7 +144,7 @@ async def test_what_a_caller_or_a_vendor_did_wrong_is_logged_as_a_sentence_and_n
     error: Exception, level: str, said: str | None
 ) -> None:
     notes = Notes()
-    notes.error = error
+    notes.error, notes.count = error, (TRANSCRIBE.times or 0) - 1
     with structlog.testing.capture_logs() as logs:
         assert await deliver_to(notes)(TRANSCRIBE.times or 0) == Drop()
     (line,) = [entry for entry in logs if entry.get("action") == "job_given_up"]

@@ -107,10 +107,23 @@ class Outages:
             await self._mark(now_ms)
         return None
 
+    def left_over(self, now_ms: int) -> tuple[tuple[float, float], ...]:
+        """Return the outages that are no gaps yet, from and to in seconds of the recording: the stay ends now. One that
+        is under way ends with it."""
+        since_ms = self._deaf_since_ms
+        if since_ms is not None and now_ms - since_ms >= SHORTEST_GAP_MS:
+            self._unmarked.append((since_ms, now_ms))
+        self._deaf_since_ms = None
+        return tuple(self._seconds(outage) for outage in self._unmarked)
+
+    def _seconds(self, outage: tuple[float, int]) -> tuple[float, float]:
+        start_ms, end_ms = outage
+        return (start_ms - self._started_ms) / 1000, (end_ms - self._started_ms) / 1000
+
     async def _mark(self, now_ms: int) -> None:
         """Make gaps of the outages that are over. A database that is away ends no meeting, and costs no gap."""
         while self._unmarked:
-            start_s, end_s = ((at_ms - self._started_ms) / 1000 for at_ms in self._unmarked[0])
+            start_s, end_s = self._seconds(self._unmarked[0])
             try:
                 await self._journal.add_gap(start_s, end_s, "connection_lost")
             except Superseded:

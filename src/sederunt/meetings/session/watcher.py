@@ -1,6 +1,7 @@
 """The long wait in the meeting, until something ends the stay: commands, rules, the roster, the page, the row."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from sederunt.browser.page import MeetingPage
 from sederunt.clock import Clock, unix_ms
@@ -63,6 +64,12 @@ class Watcher:
 
     async def run(self) -> Outcome:
         """Wait for the end of the stay; returns how it ended. Raises PageError, Superseded."""
+        outcome = await self._until_ended()
+        if not isinstance(outcome, Departed):  # the next page's gap begins where sound was heard last
+            return outcome
+        return replace(outcome, outages=self._outages.left_over(unix_ms(self._clock.now())))
+
+    async def _until_ended(self) -> Outcome:
         next_look = next_row = self._clock.monotonic()
         while True:
             now_ms = unix_ms(self._clock.now())

@@ -41,7 +41,10 @@ def stage() -> Any:
         found = outages.found(float(second), now_ms, shown_speaking=False, has_company=True, site_reconnects=False)
         return await outages.tell(found, now_ms)
 
-    return SimpleNamespace(page=page, recorder=recorder, link=link, journal=journal, at=at)
+    def left_over(second: int) -> Any:
+        return outages.left_over(ZERO_MS + second * 1000)
+
+    return SimpleNamespace(page=page, recorder=recorder, link=link, journal=journal, at=at, left_over=left_over)
 
 
 def peers(up: int, down: int) -> dict[str, Any]:
@@ -74,6 +77,19 @@ async def test_a_gap_that_the_database_does_not_take_is_written_when_it_is_back(
     for second in range(65, 80):
         await stage.at(second)
     assert stage.journal.gaps == [(55.0, 64.0, "connection_lost")]
+
+
+async def test_an_outage_in_which_the_stay_ends_is_left_over_and_one_that_was_not_written_too(stage: Any) -> None:
+    """A minute of the recording was missing, and no gap said so."""
+    stage.journal.is_away = True
+    stage.recorder.last_frame_ms = ZERO_MS + 55_000
+    stage.link.take(peers(0, 1))
+    for second in range(56, 62):
+        await stage.at(second)
+    assert stage.left_over(70) == ((55.0, 70.0),)
+    stage.link.take(peers(1, 0))
+    await stage.at(75)
+    assert stage.left_over(80) == ((55.0, 70.0),), "it is over; nothing was written"
 
 
 async def test_an_outage_that_lasts_ends_the_page_and_one_of_a_document_that_is_gone_does_not(stage: Any) -> None:

@@ -1,0 +1,25 @@
+"""How often the job of a resource was begun, by any process: a job that ends its workers is begun and never ends."""
+
+from uuid import UUID
+
+from sqlalchemy.dialects import postgresql, sqlite
+
+from sederunt.database import tables as t
+from sederunt.database.engine import Database
+
+
+class JobBeginnings:
+    """Counts beginnings. The queue's own count holds how often a job was given out, and only had to wait, too."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, kind: str, resource_id: UUID) -> int:
+        """Count a beginning; returns which one it is, from 1."""
+        insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        counting = insert(t.job_beginnings).values(resource_id=resource_id, kind=kind, count=1)
+        counting = counting.on_conflict_do_update(
+            index_elements=["resource_id", "kind"], set_={"count": t.job_beginnings.c.count + 1}
+        )
+        async with self._database.begin() as connection:
+            return int((await connection.execute(counting.returning(t.job_beginnings.c.count))).scalar_one())
