@@ -20,15 +20,16 @@ _THREE_LETTERS = """
     ukr umb urd uzb vie wel wol wuu xho yue zho zul
 """
 _KNOWN = frozenset((_TWO_LETTERS + _THREE_LETTERS).split())
+_OTHERWISE = {"nb": "no", "iw": "he", "in": "id", "ji": "yi"}  # as models and vendors name the same language
 
 
 def primary_tag(lang: str | None) -> str | None:
     """Return the language of a tag without region or script, lower case; None where detection is asked for.
 
-    "en-US" → "en", "zh-Hans" → "zh", "auto" → None.
+    "en-US" → "en", "zh-Hans" → "zh", "nb" → "no", "auto" → None.
     """
     tag = (lang or "").strip().lower().replace("_", "-").partition("-")[0]
-    return None if tag in DETECT else tag
+    return None if tag in DETECT else _OTHERWISE.get(tag, tag)
 
 
 def is_known(lang: str) -> bool:

@@ -18,6 +18,7 @@ from sederunt.model.history import STATUS_UPDATE, TOLD_WHEN_ASKED
 from sederunt.model.recording import RecordingConfig
 from sederunt.platforms.registry import services, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
+from sederunt.transcription.model_options import option_faults
 from sederunt.transcription.models import batch_models, bot_models, documented, find, recording_models
 
 MOST_FALLBACKS = 4
@@ -247,11 +248,24 @@ def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = N
     merged = {**(base or {}), **given}
     if base and "transcription_credentials" not in given and not _same_provider(base, merged):
         merged["transcription_credentials"] = None  # it is for the model that was replaced
+    for name in _beyond(merged["transcription_model"], merged) - given.keys():  # asked of another model
+        merged[name] = None
     if "transcription_fallback" not in given and merged.get("transcription_fallback"):
         usable = set(recording_models()) - {merged["transcription_model"]}
-        merged["transcription_fallback"] = tuple(n for n in merged["transcription_fallback"] if n in usable)
-    merged["custom_vocabulary"] = tuple(merged.get("custom_vocabulary", ()))
+        merged["transcription_fallback"] = tuple(
+            name for name in merged["transcription_fallback"] if name in usable and not _beyond(name, merged)
+        )
+    merged["custom_vocabulary"] = tuple(merged.get("custom_vocabulary") or ())
     return RecordingConfig(**merged)
+
+
+def _beyond(model: str, wishes: Mapping[str, Any]) -> set[str]:
+    """Return the wishes that a model cannot meet."""
+    row = find(model)
+    if row is None:
+        return set()
+    vocabulary = wishes.get("custom_vocabulary") or ()
+    return set(option_faults(row, "", lang=wishes.get("lang"), vocabulary=vocabulary))
 
 
 def _same_provider(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -18,7 +18,7 @@ LISTED = 100  # jobs looked through for ours; newest first
 MAX_DELAY_S = 1.5  # how long a stream may think about a word; 0.7 to 4
 PAUSE_S = 0.6  # a longer silence ends an utterance
 # Its own codes where they are not ISO 639-1.
-CODES: Mapping[str, str] = MappingProxyType({"zh": "cmn", "nb": "no"})
+CODES: Mapping[str, str] = MappingProxyType({"zh": "cmn"})
 
 
 def headers(access: Access) -> dict[str, str]:

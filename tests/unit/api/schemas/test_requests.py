@@ -356,3 +356,14 @@ def test_a_recording_takes_over_the_bots_fallback_as_far_as_it_can_be_its_own(go
     assert fallback() == ("vendor8",)
     assert fallback(transcription_model="vendor8") == ()
     assert fallback(transcription_fallback=["vendor1"]) == ("vendor1",)
+
+
+def test_what_the_source_was_asked_and_another_model_cannot_is_not_taken_over() -> None:
+    """A caller who names another model alone sent neither of them."""
+    base = {"transcription_model": "vendor1", "lang": "eo", "custom_vocabulary": ("Q3 2026",)}
+    config = recording_config(read(RecordingFields, {"transcription_model": "vendor2"}).fields, base)
+    assert (config.lang, config.custom_vocabulary) == (None, ("Q3 2026",))
+    config = recording_config(read(RecordingFields, {"transcription_model": "vendor5"}).fields, base)
+    assert (config.lang, config.custom_vocabulary) == ("eo", ())
+    sent = read(RecordingFields, {"transcription_model": "vendor5", "custom_vocabulary": ["Q4"]}).fields
+    assert recording_config(sent, base).custom_vocabulary == ("Q4",)

@@ -50,6 +50,7 @@ def test_each_generation_gets_its_own_field_for_custom_words() -> None:
         ("deepgram", "pt-br", ("language", "pt-BR")),
         ("deepgram-v3", "fr-FR", ("language", "fr")),
         ("deepgram-v3", "en_CA", ("language", "en")),
+        ("deepgram", "nb-NO", ("language", "no")),
         ("deepgram", "xx", ("detect_language", "true")),
     ],
 )
