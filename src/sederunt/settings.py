@@ -75,6 +75,11 @@ class ApiSettings(Section):
         count_of("sockets"), ge=0, description="Realtime sockets of one account before a 429; 0 for no limit."
     )
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from.")
+    trusted_proxies: tuple[str, ...] = Field(
+        (),
+        description="Addresses, or networks, of proxies whose X-Forwarded-For names a caller; * for every one, where"
+        " only the proxy reaches this port. This machine's own is always trusted.",
+    )
     mcp: bool = Field(True, description="Serve language models' clients at /mcp, where the extra `mcp` is installed.")
 
 

@@ -100,7 +100,7 @@ class Bus:
         except TimeoutError:
             await bus.close()
             what = f"could not keep the queues ({bus._refused})" if bus._refused else "did not answer"
-            raise BusAway(f"NATS at {settings.url} {what} within {within_s:g} s.") from None
+            raise BusAway(f"NATS at {log.redact(str(settings.url))} {what} within {within_s:g} s.") from None
         return bus
 
     @property

@@ -84,7 +84,9 @@ def prepare(data: Path, *, keep: EmbeddedServer | None = None) -> EmbeddedServer
     port = known.port if known and (keep or _is_free(known.port)) else _free_port()
     token = known.token if known else SecretStr(secrets.token_urlsafe(32))
     config = store / "nats-server.conf"
-    text = _CONFIG.format(port=port, token=token.get_secret_value(), store=json.dumps(str(store.resolve())))
+    text = _CONFIG.format(
+        port=port, token=token.get_secret_value(), store=json.dumps(str(store.resolve()), ensure_ascii=False)
+    )
     write_private(config, text)
     address = {"port": port, "token": token.get_secret_value()}
     write_private(run / "nats.json", json.dumps(address))

@@ -112,9 +112,10 @@ class Fold:
     @property
     def has_company(self) -> bool:
         """Return whether anybody is here now: listed, or, while this page listed nobody yet, shown speaking."""
-        talks = self._speaking.has_talked(self._now_ms - TALKS_MS)
-        if self._register.company or talks or self._register.lists_people():
-            return bool(self._register.company) or talks
+        if self._register.company or self._speaking.has_talked(self._now_ms - TALKS_MS):
+            return True
+        if self._register.lists_people():
+            return False
         return not self._speaking.now <= self._register.people.keys()
 
     @property

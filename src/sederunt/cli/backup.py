@@ -12,6 +12,7 @@ from sederunt.accounts.sealing import KEY_FILE
 from sederunt.cli.terminal import tell
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
+from sederunt.storage.objects import folder_of
 
 
 def backup(
@@ -24,9 +25,9 @@ def backup(
     """Copy database and recordings of one machine, while the service runs. The copy is a data directory itself."""
     settings = load(**({} if data is None else {"data": data}))
     database = _database(settings)
-    if settings.storage.url is not None and not settings.storage.url.startswith("file://"):
+    objects = folder_of(settings)
+    if objects is None:
         raise SetupError("The recordings are in a bucket: back it up by its own means (docs/backup.md).")
-    objects = Path(settings.storage.url.removeprefix("file://")) if settings.storage.url else settings.data / "objects"
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise SetupError(f"{target} is there already. Name a directory that does not exist yet.")
     target.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -18,6 +18,7 @@ from sederunt.bus.connection import Bus
 from sederunt.bus.lease_timing import broken_promises, facts_of
 from sederunt.die_with_parent import tied
 from sederunt.errors import SederuntError
+from sederunt.log import redact
 from sederunt.settings import BusSettings, Settings
 
 LEAST_FREE_MB = 2000  # an hour of audio-only bot is 15 MB, of video some hundreds
@@ -114,7 +115,7 @@ async def _some_bus(settings: Settings) -> AsyncIterator[tuple[str, Bus]]:
     if known.url is not None and (settings.bus.url is not None or await _listens(known)):
         bus = await Bus.connect(known, name="doctor", within_s=10)
         try:
-            yield known.url, bus
+            yield redact(known.url), bus
         finally:
             await bus.close()
         return
@@ -298,7 +299,7 @@ def _voices_of_two(settings: Settings) -> int:
 
 
 def _sentence(error: BaseException) -> str:
-    text = (str(error) or type(error).__name__).splitlines()[0]
+    text = redact((str(error) or type(error).__name__).splitlines()[0])
     return "It took too long." if isinstance(error, TimeoutError) and not str(error) else text
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from sederunt.cli.formats import Output, OutputFormat, cell
 from sederunt.cli.terminal import tell_json
+from sederunt.log import redact
 from sederunt.settings import Settings, load
 
 STARS = "***"
@@ -64,7 +65,7 @@ def _text(value: object) -> str:
         return STARS
     if isinstance(value, tuple):
         return ", ".join(_text(item) for item in value)
-    return "" if value is None else str(value)
+    return "" if value is None else redact(str(value))
 
 
 def origin_of(name: str, environment: Mapping[str, str], given: frozenset[str] = frozenset()) -> str:

@@ -7,6 +7,7 @@ import typer
 
 from sederunt.cli.terminal import plain, tell
 from sederunt.errors import RequestError, SederuntError
+from sederunt.log import redact
 
 KEY_REFUSED = (
     "The service does not take this API key: it is unknown, expired or revoked. "
@@ -25,7 +26,7 @@ def plain_errors() -> Iterator[None]:
         told = sentence_of(error)
         if told is None:
             raise
-        tell(f"Error: {plain(told)}", err=True)
+        tell(f"Error: {plain(redact(told))}", err=True)
         raise typer.Exit(1) from None
 
 

@@ -22,16 +22,25 @@ def harden() -> None:
 
 
 def keep_private(data: Path) -> str | None:
-    """Make the data directory, or take back what others may do with it; return what was mended, as a sentence.
+    """Make the data directory, or take back what others may do with it; return what was mended, or cannot be, as a
+    sentence.
 
     Raises SetupError where the directory cannot be used.
     """
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        mode = stat.S_IMODE(data.stat().st_mode)
+        found = data.stat()
+        mode = stat.S_IMODE(found.st_mode)
         if not mode & PRIVATE_UMASK:
             return None
-        data.chmod(mode & ~PRIVATE_UMASK)
+        try:
+            data.chmod(mode & ~PRIVATE_UMASK)
+        except PermissionError:
+            if found.st_uid == os.geteuid():
+                raise
+            # A volume of Kubernetes is its node's, and open to the group of the pod. Every file in it is ours alone.
+            whose = f"it belongs to user {found.st_uid}, and only that one can close it"
+            return f"{data.resolve()} is open to other users of this machine (mode {mode:o}): {whose}."
     except OSError as error:
         reason = os.strerror(errno.ENOTDIR) if isinstance(error, FileExistsError) else error.strerror or str(error)
         raise SetupError(f"{data.resolve()} cannot be used as data directory: {reason}.") from error

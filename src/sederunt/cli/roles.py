@@ -82,7 +82,7 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except SetupError as error:
-        tell(f"sederunt: {error}", err=True)
+        tell(f"sederunt: {log.redact(str(error))}", err=True)
         raise typer.Exit(1) from None
 
 

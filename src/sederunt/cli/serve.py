@@ -182,9 +182,11 @@ async def _serve(settings: Settings, held: Held, drain_timeout_s: float, before:
     )
     beside = [watching, asyncio.create_task(replacing, name="replacing")]
     await stop.wait()
-    forget_address(settings.data)
+    with contextlib.suppress(OSError):  # a disk that went read-only takes nobody's drain
+        forget_address(settings.data)
     await end(*beside)
-    replacements_file(settings.data).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        replacements_file(settings.data).unlink(missing_ok=True)
     await _drain(supervisor, hurry, drain_timeout_s)
 
 

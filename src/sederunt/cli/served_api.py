@@ -40,6 +40,7 @@ def serve_api(settings: Settings, fd: int | None, *, ready: Ready) -> None:
         server_header=False,
         timeout_graceful_shutdown=5,
         proxy_headers=True,
+        forwarded_allow_ips=["127.0.0.1", "::1", *settings.api.trusted_proxies],
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(_AnnouncedServer(config, partial(ready, "api", {"port": port})), listener, settings.data))

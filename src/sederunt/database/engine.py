@@ -3,7 +3,7 @@
 import asyncio
 import importlib.util
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -84,9 +84,28 @@ def normalised(address: str) -> URL:
         case "postgresql" | "postgres":
             if importlib.util.find_spec("asyncpg") is None:
                 raise SetupError("PostgreSQL needs one more package: pip install 'sederunt[postgres]'")
-            return url.set(drivername="postgresql+asyncpg")
+            return _as_asyncpg(url)
         case other:
             raise SetupError(f"'{other}' is not a database we know: give sqlite:///… or postgresql://…")
+
+
+# What addresses of PostgreSQL say beside host and name, by what asyncpg calls it; None: others decide that here.
+_WORDS: Mapping[str, str | None] = {
+    **{word: word for word in ("host", "port", "ssl", "passfile", "target_session_attrs", "krbsrvname", "gsslib")},
+    "sslmode": "ssl",
+    "application_name": None,
+    "connect_timeout": None,
+    "channel_binding": None,
+}
+
+
+def _as_asyncpg(url: URL) -> URL:
+    """Return an address, as operators are given it, for asyncpg. Raises SetupError."""
+    if unknown := sorted(set(url.query) - set(_WORDS)):
+        sentence = f"SEDERUNT_DATABASE__URL says '{unknown[0]}', which is not known here: expected {', '.join(_WORDS)}."
+        raise SetupError(sentence)
+    query = {known: value for word, value in url.query.items() if (known := _WORDS[word]) is not None}
+    return url.set(drivername="postgresql+asyncpg", query=query)
 
 
 class Database:

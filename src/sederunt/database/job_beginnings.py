@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from sqlalchemy import delete
 from sqlalchemy.dialects import postgresql, sqlite
 
 from sederunt.database import tables as t
@@ -23,3 +24,8 @@ class JobBeginnings:
         )
         async with self._database.begin() as connection:
             return int((await connection.execute(counting.returning(t.job_beginnings.c.count))).scalar_one())
+
+    async def forget(self, resource_id: UUID) -> None:
+        """Remove all counts of a resource that is deleted."""
+        async with self._database.begin() as connection:
+            await connection.execute(delete(t.job_beginnings).where(t.job_beginnings.c.resource_id == resource_id))

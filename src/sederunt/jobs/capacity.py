@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import psutil
 
+from sederunt.jobs.cgroup import cores_allowed, memory_left_mb
 from sederunt.settings import HostSettings
 
 # A bot costs most while its page loads. Measured: some two CPU-seconds over the first ten.
@@ -26,20 +27,28 @@ class Measure:
 
     at: float
     busy_s: float
-    cores: int
+    cores: float
     available_mb: float
 
 
 def measure() -> Measure:
-    """Measure what bots use. Workers run at low priority and give way, so what they use does not count as taken."""
+    """Measure what bots use. Workers run at low priority and give way, so what they use does not count as taken.
+
+    In a container with limits, what counts are those, and what is used of them.
+    """
+    available_mb, left_mb = psutil.virtual_memory().available / 1e6, memory_left_mb()
+    available_mb = available_mb if left_mb is None else min(available_mb, left_mb)
+    cores = psutil.cpu_count() or 1
+    if (allowed := cores_allowed()) is not None and allowed.cores < cores:
+        return Measure(at=time.monotonic(), busy_s=allowed.busy_s, cores=allowed.cores, available_mb=available_mb)
     times = psutil.cpu_times()
     waiting = times.idle + getattr(times, "iowait", 0.0) + getattr(times, "nice", 0.0)
     guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # counted in user and nice already
     return Measure(
         at=time.monotonic(),
         busy_s=sum(times) - waiting - guests,
-        cores=psutil.cpu_count() or 1,
-        available_mb=psutil.virtual_memory().available / 1e6,
+        cores=cores,
+        available_mb=available_mb,
     )
 
 

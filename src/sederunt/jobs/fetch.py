@@ -103,7 +103,7 @@ async def give_up(job: Job, context: WorkerContext, error: BaseException) -> Non
     data = {"cause": "fetch_failed", "message": sentence[:500]}
     if isinstance(error, LimitReached):
         data = {"cause": "budget_spent", "budget": error.budget, "message": sentence[:500]}
+    await context.recordings.record_transition(job.id, Trigger.CRASHED, data=data)
     recording = await context.recordings.get(job.id)
     nothing = Holding(resource="recording", resource_id=recording.id, account_id=recording.account_id)
-    await measure(nothing, context.holdings, context.objects)  # what the copy was counted as
-    await context.recordings.record_transition(job.id, Trigger.CRASHED, data=data)
+    await measure(nothing, context.holdings, context.objects)  # in place of what its copy was counted as

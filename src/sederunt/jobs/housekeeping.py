@@ -42,7 +42,7 @@ UNSENT_AFTER_S = 5.0  # by then the writer has published its rows, or is dead, o
 QUICK_EVERY_S = 1.0
 SLOW_EVERY_S = 30.0  # lost jobs, old media, deletions
 LEAST_SET_S = 2.0  # less than this is the network's time service at work
-MOST_FAILED = 3  # deletions of one pass; more of them would wait for the same storage
+MOST_FAILED = 3  # deletions one after another: the storage is away
 SOON_S = 5.0  # … once more after a start and after the message server was away: it may have lost jobs
 
 
@@ -93,6 +93,7 @@ class Housekeeping:
         # Deletions of which nothing is left here, and something may be at a vendor.
         self._at_vendors: dict[UUID, Deletion] = {}
         self._some_at_vendors = asyncio.Event()
+        self._undeletable: dict[UUID, None] = {}  # what failed at its last try, the longest ago first
         self._log_holds_deleted = True  # who was here before us may have died in between
 
     async def run(self) -> None:
@@ -193,12 +194,15 @@ class Housekeeping:
         """
         erased = 0
         for deletion in list(self._at_vendors.values()):
-            copies = await self._stores.vendors.erase(deletion.resource_id) if self._stores.vendors else 0
-            if copies is not None:
-                await self._finish(deletion, vendor_copies=copies)
-                del self._at_vendors[deletion.resource_id]
-                erased += copies
+            erased += await self._tried(partial(self._erase_copies, deletion), 0)
         return Tidied(erased=erased)
+
+    async def _erase_copies(self, deletion: Deletion) -> int:
+        copies = await self._stores.vendors.erase(deletion.resource_id) if self._stores.vendors else 0
+        if copies is not None:
+            await self._finish(deletion, vendor_copies=copies)
+            del self._at_vendors[deletion.resource_id]
+        return copies or 0
 
     async def _guarded(self, one_pass: Callable[[], Awaitable[Tidied]]) -> None:
         """Make one pass; one that fails is logged and comes again. That NATS is away is no news here."""
@@ -265,27 +269,30 @@ class Housekeeping:
         return len(bots) + len(recordings)
 
     async def _remove_deleted(self) -> int:
-        """Delete what callers want gone; returns how many were. What only waits for a vendor holds up nothing."""
-        count, failed, behind = 0, 0, None
-        while page := await self._stores.deletions.unfinished(behind=behind):
-            behind = page[-1]
-            # Of an upload that comes just now, a receipt says that it goes tomorrow.
-            due = [each for each in page if self._time.came(each.requested_at)]
-            for deletion in due:
-                if deletion.resource_id in self._at_vendors:
-                    continue
-                # Where storage is away, rows go all the same: nobody shall read on, or wait for a seat.
-                act = self._delete if failed < MOST_FAILED else self._stores.deletions.remove_rows
-                is_done = await self._tried(partial(self._done, act, deletion), False)
-                count, failed = count + is_done, failed + (not is_done)
+        """Delete what callers want gone; returns how many were. What only waits for a vendor holds up nothing, nor does
+        what could not be deleted before: it comes last.
+        """
+        found: list[Deletion] = []
+        while page := await self._stores.deletions.unfinished(behind=found[-1] if found else None):
+            found += page
+        # Of an upload that comes just now, a receipt says that it goes tomorrow.
+        due = {each.resource_id: each for each in found if self._time.came(each.requested_at)}
+        failed_before = [id_ for id_ in self._undeletable if id_ in due]
+        count, failed = 0, 0
+        fresh = [id_ for id_ in due if id_ not in self._at_vendors and id_ not in self._undeletable]
+        for id_ in (*fresh, *failed_before):
+            self._undeletable.pop(id_, None)
+            if failed >= MOST_FAILED:  # the storage is away; rows go all the same: nobody shall read on
+                await self._tried(partial(self._stores.deletions.remove_rows, due[id_]), None)
+            elif await self._tried(partial(self._delete, due[id_]), False):
+                count, failed = count + 1, 0
+            else:
+                failed += 1
+                self._undeletable[id_] = None
         return count
 
-    async def _done(self, act: Callable[[Deletion], Awaitable[None]], deletion: Deletion) -> bool:
-        await act(deletion)
-        return True
-
-    async def _delete(self, deletion: Deletion) -> None:
-        """Delete a resource; after a crash in between, again. Rows go first: nobody can tell of them then."""
+    async def _delete(self, deletion: Deletion) -> bool:
+        """Delete a resource; after a crash in between, again. Rows go first: nobody can tell of them then. True."""
         self._log_holds_deleted = True
         await self._stores.deletions.remove_rows(deletion)
         events = await erase_events(self._bus, deletion.resource_id) if deletion.resource == "bot" else 0
@@ -294,8 +301,9 @@ class Housekeeping:
         if self._stores.vendors and await self._stores.vendors.has_copies(deletion.resource_id):
             self._at_vendors[deletion.resource_id] = deletion  # the receipt stays open
             self._some_at_vendors.set()
-            return
-        await self._finish(deletion, objects=removed, feed_events=events)
+        else:
+            await self._finish(deletion, objects=removed, feed_events=events)
+        return True
 
     async def _finish(self, deletion: Deletion, **counts: int) -> None:
         await self._stores.deletions.finish(deletion)

@@ -90,8 +90,11 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
     async def worked(job: Job) -> Outcome:
         try:
             if kind.times is not None:  # the queue counts, too, how often a job had to wait for its account's share
-                begun = await context.beginnings.begin(kind.kind, job.id)
-                job = replace(job, delivered=min(begun, job.delivered))
+                given_out, job = (
+                    job.delivered,
+                    replace(job, delivered=1),
+                )  # of one that cannot be counted nothing is known
+                job = replace(job, delivered=min(await context.beginnings.begin(kind.kind, job.id), given_out))
             if kind.is_deadly(job.delivered) and job.id not in untold:
                 raise GiveUp(f"It was begun {job.delivered - 1} times and came to no end: it seems to end its worker.")
             await work(job, context)
@@ -100,6 +103,8 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
         except Exception as error:
             outcome = outcome_of(error, kind, job.delivered)
             _tell(job, error, outcome)
+            if isinstance(error, NotFound) and kind.times is not None:  # it was deleted before it was counted
+                await context.beginnings.forget(job.id)
             if isinstance(outcome, Drop) and on_give_up is not None:
                 outcome = await _given_up(job, context, error, on_give_up)
                 if isinstance(outcome, held_job.Redeliver):

@@ -72,10 +72,17 @@ class WaitingLine:
         ended = [waiting for waiting in line if (now - waiting.since).total_seconds() > self._longest_wait_s]
         gone = {waiting.id for waiting in ended}
         # Before the others are sent, which takes a transaction each: nobody shall learn it after the due moment.
-        told = await self._tell([waiting for waiting in line if waiting.id not in gone])
+        told = 0
+        try:
+            told = await self._tell([waiting for waiting in line if waiting.id not in gone])
+        except Exception:  # whoever has a seat does not miss a meeting for it
+            logger.exception("places in the line not written", action="line_untold")
         sent = await self._bots.send_off(made.send, now + timedelta(seconds=LEAD_S))
         for waiting in ended:
-            await self._end(waiting, now)
+            try:
+                await self._end(waiting, now)
+            except Exception:
+                logger.exception("bot not ended", action="line_unended", bot_id=str(waiting.id))
         return Walked(sent=len(sent), told=told, ended=len(ended))
 
     def _seats(self, due: Sequence[LineEntry], now: datetime) -> Seats | None:

@@ -9,7 +9,7 @@ from sederunt.realtime import messages
 from sederunt.realtime.snapshot import Snapshot
 
 MOST_BYTES = 32_000_000  # of text per bot; a long meeting with much talk has three
-_MARKED = 1000  # positions between two snapshots that are kept: nobody's place is folded from the beginning
+_MARKED = 4000  # positions between two snapshots that are kept: nobody's place is folded from the beginning
 _SNAPSHOTS = 4  # texts of snapshots that may be asked for again: listeners often come at the same moment
 
 
@@ -34,6 +34,11 @@ class Kept:
     def sequence(self) -> int:
         """Return the number of the newest event, 0 where there is none."""
         return self.snapshot.sequence
+
+    @property
+    def size(self) -> int:
+        """Return how many characters the texts have that are here."""
+        return self._bytes
 
     def append(self, event: FeedEvent) -> None:
         """Take the next event."""

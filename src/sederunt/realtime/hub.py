@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
@@ -33,7 +34,7 @@ LOOK_S = 60.0  # the row is asked so often whether there is still a bot
 CATCH_UP_S = 15.0
 BREATH = 200  # events taken in before others are served
 WARM_S = 40.0  # that a bot's events are kept after the last listener left: who follows by requests comes again
-MOST_WARM = 100  # bots
+MOST_WARM_BYTES = 16_000_000  # of their texts; in memory they are some six times as much
 MOST_BEHIND = 2000  # events; a listener that was up to date and falls behind so far is too slow
 
 logger = log.get(component="realtime")
@@ -82,11 +83,21 @@ class Hub:
             yield channel
         finally:
             channel.leave()
-            unheard = [(bot_id, each) for bot_id, each in self._channels.items() if not each.listeners]
             if not channel.is_warm:
                 await self._close(bot.id, channel)
-            elif len(unheard) > MOST_WARM:
-                await self._close(*unheard[0])
+            await self._close_beyond(MOST_WARM_BYTES)
+
+    async def _close_beyond(self, most_bytes: int) -> None:
+        """Close those that wait longest for a listener, where all that wait hold more than this."""
+        waiting = sorted(
+            ((bot_id, each) for bot_id, each in self._channels.items() if not each.listeners),
+            key=lambda one: one[1].left_at,
+            reverse=True,
+        )
+        held = list(accumulate(channel.size for _, channel in waiting))
+        for (bot_id, channel), size in zip(waiting, held, strict=True):
+            if size > most_bytes:
+                await self._close(bot_id, channel)
 
     async def _close(self, bot_id: UUID, channel: "Channel") -> None:
         if self._channels.get(bot_id) is channel:
@@ -98,7 +109,7 @@ class Channel:
     """One bot's feeds as this process hears them. Reads from its beginning on."""
 
     def __init__(self, bot: Bot, bus: Bus, clock: Clock, look: Look) -> None:
-        self.listeners, self._left_at = 0, 0.0
+        self.listeners, self.left_at = 0, 0.0
         self._bot, self._bus, self._clock, self._look = bot, bus, clock, look
         self._kept = Kept()
         self._drafts = Drafts()
@@ -115,12 +126,17 @@ class Channel:
     def leave(self) -> None:
         """Note that a listener left."""
         self.listeners -= 1
-        self._left_at = self._clock.monotonic()
+        self.left_at = self._clock.monotonic()
+
+    @property
+    def size(self) -> int:
+        """Return how many characters of events are kept."""
+        return self._kept.size
 
     @property
     def is_warm(self) -> bool:
         """Return whether somebody listens, or may be back: not where there is nothing more to be told."""
-        return self.listeners > 0 or (self._closing is None and self._clock.monotonic() < self._left_at + WARM_S)
+        return self.listeners > 0 or (self._closing is None and self._clock.monotonic() < self.left_at + WARM_S)
 
     async def catch_up(self) -> None:
         """Wait until everything that is stored by now is here. Raises BusAway."""

@@ -67,14 +67,14 @@ def open_objects(settings: Settings, *, most_retries: int = 4) -> "Objects":
 
     SetupError where the address is none we know. Nothing is contacted yet: see `Objects.check`.
     """
-    url = settings.storage.url or (settings.data / "objects").absolute().as_uri()
-    if url.startswith("file://"):
-        folder = Path(url.removeprefix("file://"))
+    folder = folder_of(settings)
+    if folder is not None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SetupError(f"The storage folder {folder} cannot be made: {error.strerror}.") from error
         return Objects(LocalStore(folder, automatic_cleanup=True, mkdir=True), folder=folder)
+    url = settings.storage.url or ""
     options = settings.storage.options | {
         name: secret.get_secret_value() for name, secret in settings.storage.secret_options.items()
     }
@@ -88,6 +88,17 @@ def open_objects(settings: Settings, *, most_retries: int = 4) -> "Objects":
     except (BaseError, ValueError) as error:
         raise SetupError(f"SEDERUNT_STORAGE__URL or its options are not usable: {error}") from error
     return Objects(store)
+
+
+def folder_of(settings: Settings) -> Path | None:
+    """Return the folder in which objects lie; None where they are in a bucket."""
+    url = settings.storage.url
+    if url is not None:
+        return Path(url.removeprefix("file://")) if url.startswith("file://") else None
+    folder = (settings.data / "objects").absolute()
+    # Until 2026-11 a data directory with a space in its path had them beside it, at the path's spelling as an address.
+    before = Path(folder.as_uri().removeprefix("file://"))
+    return before if before.is_dir() and not folder.exists() else folder
 
 
 def _typed(client: Mapping[str, str]) -> Any:  # obstore's own shape, which cannot be imported at run time

@@ -43,7 +43,7 @@ def helm(*arguments: str | Path) -> str:
     return done.stdout
 
 
-def rendered(*arguments: str) -> list[dict[str, Any]]:
+def rendered(*arguments: str | Path) -> list[dict[str, Any]]:
     return [each for each in yaml.safe_load_all(helm("template", "x", CHART, *arguments)) if each]
 
 
@@ -121,6 +121,22 @@ def test_a_role_that_stands_still_is_not_alive(role: str, tmp_path: Path) -> Non
     os.utime(file, (long_ago, long_ago))
     assert is_alive() == {False}
     assert probe["periodSeconds"] * probe["failureThreshold"] >= 60  # who is only late has a minute more
+
+
+def test_numbers_of_a_values_file_stay_numbers(tmp_path: Path) -> None:
+    values = tmp_path / "values.yaml"
+    values.write_text(
+        "settings:\n  SEDERUNT_API__MAX_UPLOAD_BYTES: 4000000000\n  SEDERUNT_HOST__MAX_LOAD: 0.5\n"
+        "  SEDERUNT_PRICING__STORAGE_1_YEAR_PER_HOUR: 0.01\n  SEDERUNT_API__MCP: false\n"
+    )
+    (api,) = [
+        each
+        for each in rendered("-f", values, *EVERYTHING)
+        if each["kind"] == "Deployment" and "api" in each["metadata"]["name"]
+    ]
+    given = {each["name"]: each.get("value") for each in api["spec"]["template"]["spec"]["containers"][0]["env"]}
+    assert given["SEDERUNT_API__MAX_UPLOAD_BYTES"] == "4000000000"
+    assert (given["SEDERUNT_HOST__MAX_LOAD"], given["SEDERUNT_API__MCP"]) == ("0.5", "false")
 
 
 def test_hosts_grow_by_seats_where_the_cluster_knows_them() -> None:

@@ -139,11 +139,19 @@ async def test_one_channel_serves_all_and_who_is_back_soon(stage: Stage, a_hub: 
 async def test_the_channel_that_waits_longest_goes_where_too_many_wait(
     stage: Stage, a_hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub, "MOST_WARM", 1)
-    rows = [await stage.row(await stage.bot()) for _ in range(2)]
-    opened: list[Channel] = []
-    for row in (*rows, rows[1], rows[0]):
-        async with a_hub.channel(row) as channel:
+    bots = [await stage.bot() for _ in range(3)]
+    for bot in bots:
+        await stage.tell(bot, {"type": "start"})
+    rows, opened = [await stage.row(bot) for bot in bots], list[Channel]()
+    monkeypatch.setattr(hub, "MOST_WARM_BYTES", 10_000)
+    for place in (0, 1, 0):
+        async with a_hub.channel(rows[place]) as channel:
             opened.append(channel)
-    assert opened[1] is opened[2]
-    assert opened[0] is not opened[3]
+        stage.clock.advance(1)
+    monkeypatch.setattr(hub, "MOST_WARM_BYTES", 2 * opened[0].size)
+    for place in (2, 0, 1):
+        async with a_hub.channel(rows[place]) as channel:
+            opened.append(channel)
+        stage.clock.advance(1)
+    assert opened[0] is opened[2] is opened[4], "it was asked for last"
+    assert opened[1] is not opened[5]

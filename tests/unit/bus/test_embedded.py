@@ -2,6 +2,7 @@
 
 import re
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,10 @@ def test_a_server_that_is_too_old_is_passed_over(monkeypatch: pytest.MonkeyPatch
     old.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     assert embedded.find_server() != old
+
+
+def test_the_server_reads_its_configuration_wherever_the_data_lie(tmp_path: Path) -> None:
+    """Its parser knows no \\u: with a letter of another alphabet in the path it ended at once, again and again."""
+    server = embedded.prepare(tmp_path / "Büro der 日本 %20")
+    tried = subprocess.run([server.executable, "--config", server.config, "-t"], capture_output=True, text=True)
+    assert tried.returncode == 0, tried.stderr

@@ -22,6 +22,8 @@ def test_every_setting_is_printed() -> None:
 def test_secrets_are_stars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEDERUNT_BUS__TOKEN", "do-not-show")
     monkeypatch.setenv("SEDERUNT_SECRET_KEYS", '["do-not-show-either-at-all-please-xx"]')
+    monkeypatch.setenv("SEDERUNT_DATABASE__URL", "postgresql://u:do-not-show@h/d")
+    monkeypatch.setenv("SEDERUNT_BUS__URL", "nats://u:do-not-show@h:4222")
     monkeypatch.setenv("SEDERUNT_PROVIDERS", '{"deepgram": {"key": "do-not-show"}}')
     printed = CliRunner().invoke(app, []).stdout
     assert "do-not-show" not in printed

@@ -48,3 +48,19 @@ def test_a_data_directory_that_is_a_file_is_refused_with_a_sentence(tmp_path: Pa
     (tmp_path / "data").write_text("")
     with pytest.raises(SetupError, match="cannot be used as data directory"):
         keep_private(tmp_path / "data")
+
+
+def test_a_volume_that_is_its_nodes_is_used_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kubernetes' own: root's, and open to the pod's group. Every pod of the chart ended at once."""
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o777)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    with pytest.raises(SetupError):  # ours, and not to be closed: a file system that knows no modes
+        keep_private(data)
+    monkeypatch.setattr(os, "geteuid", lambda: data.stat().st_uid + 1)
+    assert f"it belongs to user {data.stat().st_uid}" in (keep_private(data) or "")

@@ -20,6 +20,17 @@ def test_any_spelling_of_postgresql_gets_our_driver(given: str) -> None:
     assert url.render_as_string(hide_password=False) == "postgresql+asyncpg://u:p@h/d"
 
 
+def test_what_an_address_of_a_vendor_says_is_understood_or_named() -> None:
+    """As managed databases print it: asyncpg knows none of these words, and raised its own TypeError."""
+    url = normalised(
+        "postgresql://u:p@h/d?sslmode=require&channel_binding=require&application_name=x&connect_timeout=5"
+    )
+    assert dict(url.query) == {"ssl": "require"}
+    with pytest.raises(SetupError, match="says 'sslrootcert', which is not known here") as refused:
+        normalised("postgresql://u:hidden@h/d?sslrootcert=/ca.pem")
+    assert "hidden" not in str(refused.value)
+
+
 @pytest.mark.parametrize("given", ["mysql://h/d", "sqlite://", "sqlite:///:memory:"])
 def test_what_we_cannot_use_is_refused_with_what_would_do(given: str) -> None:
     with pytest.raises(SetupError, match="sqlite:///"):

@@ -80,11 +80,17 @@ class Notes:
         self.can_be_told = True
         self.error: Exception = OSError("disk full")
         self.count = 0
+        self.can_be_counted = True
         self.beginnings = self
 
     async def begin(self, kind: str, resource_id: object) -> int:
+        if not self.can_be_counted:
+            raise OSError("database is locked")
         self.count += 1
         return self.count
+
+    async def forget(self, resource_id: object) -> None:
+        self.count = 0
 
 
 async def begin(job: Job, notes: Notes) -> None:
@@ -118,6 +124,11 @@ async def test_that_a_job_waited_before_is_no_try() -> None:
     notes = Notes()
     assert isinstance(await deliver_to(notes)(90), held_job.Redeliver)
     assert notes.begun == [1]
+    notes.can_be_counted = False
+    assert isinstance(await deliver_to(notes)(91), held_job.Redeliver)
+    notes.can_be_counted, notes.error = True, NotFound("deleted")
+    assert await deliver_to(notes)(92) == Done()
+    assert notes.count == 0, "nothing is kept of what is gone"
 
 
 async def test_a_job_that_comes_back_because_nobody_could_be_told_is_not_taken_for_deadly() -> None:

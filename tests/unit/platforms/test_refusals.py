@@ -327,6 +327,23 @@ def test_a_bot_in_the_lobby_again_is_in_no_call_and_a_prejoin_is_no_lobby(servic
             assert platform.judge(PageSnapshot(matches=there), joined=True).state is not PageState.LOBBY
 
 
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("waiting_again", None),
+        ("on_hold", None),
+        ("means.waiting_again", None),
+        ("waiting_for_host_again", StopReason.MEETING_ENDED),
+        ("means.host_is_gone", StopReason.MEETING_ENDED),
+    ],
+)
+def test_who_is_put_back_is_thrown_out_and_a_host_who_is_gone_ends_the_meeting(
+    row: str, reason: StopReason | None
+) -> None:
+    reading = platform_of(Service("zoom")).judge(PageSnapshot(matches={f"zoom.{row}": ("x",)}), joined=True)
+    assert (reading.state, reading.reason) == (PageState.LOBBY, reason)
+
+
 FAULTS = (
     "Something went wrong",
     "An unexpected error has occurred. Please try again.",

@@ -9,7 +9,7 @@ from obstore.store import MemoryStore
 
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, StorageSettings
-from sederunt.storage.objects import Objects, checked, checked_prefix, open_objects
+from sederunt.storage.objects import Objects, checked, checked_prefix, folder_of, open_objects
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,17 @@ async def test_refused_keys_reach_no_store() -> None:
             await call
     with pytest.raises(ValueError, match="Expected a key"):
         objects.writer("../x")
+
+
+def test_objects_lie_in_the_data_directory_whatever_it_is_called(tmp_path: Path) -> None:
+    """They lay beside it, at the path's spelling as an address, where no backup found them."""
+    data = tmp_path / "my service ü"
+    settings = Settings(data=data)
+    open_objects(settings)
+    assert folder_of(settings) == data / "objects"
+    assert (data / "objects").is_dir()
+    old = Settings(data=tmp_path / "old service")
+    before = Path(str(old.data / "objects").replace(" ", "%20"))
+    before.mkdir(parents=True)
+    assert folder_of(old) == before, "what is there already is used"
+    assert folder_of(Settings(storage=StorageSettings(url="s3://bucket"))) is None

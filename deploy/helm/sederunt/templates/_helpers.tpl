@@ -40,7 +40,8 @@ env:
         fieldPath: metadata.name
 {{- range $name, $value := .root.Values.settings }}
   - name: {{ $name }}
-    value: {{ $value | quote }}
+    {{- /* A values file has every number as a fraction: four thousand million would become "4e+09". */}}
+    value: {{ if and (kindIs "float64" $value) (eq (floor $value) $value) }}{{ int64 $value | quote }}{{ else }}{{ $value | quote }}{{ end }}
 {{- end }}
 {{- end }}
 

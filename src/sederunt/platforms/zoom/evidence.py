@@ -94,10 +94,13 @@ _FOOTER = (
 _FOOTERS = ("#foot-bar", "#wc-footer", "footer", '[role="toolbar"]', '[class*="footer"]')
 _CONTROL_NAMES = phrases("Participants* | Chat* | Leave | End | Reactions | React | Share Screen | Share | More")
 _WAITING = (".waiting-room-container", ".wr-information", ".wr-topic", ".wr-tip", ".wr-title", ".on-hold-main")
-_WAITING_WORDS = phrases(
+_WITHOUT_HOST = phrases(
     "Waiting for the host to start | Please wait for the host to start | If you are the host, sign in to start | "
+    "Waiting for a host to join | the host lost connection"
+)
+_WAITING_WORDS = phrases(
     "the meeting host will let you in soon | host will let you in soon | will let you in soon | "
-    "let them know you're here | admitted shortly | Waiting for a host to join | the host lost connection"
+    "let them know you're here | admitted shortly"
 )
 
 _ENDS = EndTexts(
@@ -248,6 +251,7 @@ _ENDINGS = (
     _over.title("title.over", "Join a Meeting - Zoom", "B2 LMA", unless=_CONTROLS, settle_s=2.0),
 )
 
+_STRANGE_LOBBY = ("zoom.name_field", "zoom.join_button", *_CONTROLS)
 _WAY_IN = (
     *call_notices(_SITE, within=MODALS),
     _reconnecting.text(
@@ -257,14 +261,15 @@ _WAY_IN = (
         within=(*_LOUD, '[class*="reconnect"]', '[role="alert"]', '[role="status"]', "#wc-leave"),
     ),
     _reconnecting.selector("reconnecting_element", ".dialog-reconnect-container", "Z"),
-    _lobby.text("waiting_for_host", _WAITING_WORDS, "Z V B2"),
+    _lobby.text("waiting_for_host", (*_WITHOUT_HOST, *_WAITING_WORDS), "Z V B2"),
+    _lobby.text("waiting_again", _WAITING_WORDS, "Z", phase=Phase.AFTER, unless=_STRANGE_LOBBY),
     _lobby.text(
         "waiting_for_host_again",
-        _WAITING_WORDS,
+        _WITHOUT_HOST,
         "Z",
         reason=StopReason.MEETING_ENDED,  # of a host who does not come back
         phase=Phase.AFTER,
-        unless=("zoom.name_field", "zoom.join_button", *_CONTROLS),
+        unless=_STRANGE_LOBBY,
     ),
     _lobby.selector("waiting_room", _WAITING, "Z V B2"),
     _lobby.selector("on_hold", _WAITING, "Z", phase=Phase.AFTER, unless=_CONTROLS),
