@@ -146,10 +146,10 @@ async def test_a_worker_killed_in_a_long_recording_does_no_finished_part_again(
     talk = long_talk()
     async with fragile.client() as api:
         made = await upload(api, receiver, talk)
-        stored = fragile.data / f"objects/recordings/{made['id']}/transcript/parts.json"
+        stored = fragile.data / f"objects/recordings/{made['id']}/transcript/parts"
 
         def parts() -> list[Any]:
-            return list(json.loads(stored.read_text()))
+            return [part for path in sorted(stored.glob("*.json")) for part in json.loads(path.read_text())]
 
         await asyncio.to_thread(until, lambda: len(parts()) >= 3, "three finished parts", 120)
         new_pid(fragile, "worker", fragile.kill("worker"))

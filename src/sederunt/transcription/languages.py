@@ -1,5 +1,7 @@
 """Language tags as callers send them."""
 
+from collections.abc import Mapping
+
 # What asks for detection instead of naming a language.
 DETECT = frozenset({"", "auto", "multi"})
 
@@ -20,18 +22,28 @@ _THREE_LETTERS = """
     ukr umb urd uzb vie wel wol wuu xho yue zho zul
 """
 _KNOWN = frozenset((_TWO_LETTERS + _THREE_LETTERS).split())
-_OTHERWISE = {"nb": "no", "iw": "he", "in": "id", "ji": "yi"}  # as models and vendors name the same language
+# The same language by another code: two letters of yesterday, and ISO 639-3 or 639-2, as some vendors answer.
+_PAIRS = """
+    nb:no iw:he in:id ji:yi
+    afr:af ara:ar aze:az bel:be ben:bn bos:bs bul:bg cat:ca ces:cs cze:cs cmn:zh zho:zh chi:zh cym:cy wel:cy dan:da
+    deu:de ger:de ell:el gre:el eng:en est:et eus:eu baq:eu fas:fa per:fa fin:fi fra:fr fre:fr gle:ga glg:gl guj:gu
+    heb:he hin:hi hrv:hr hun:hu hye:hy arm:hy ind:id isl:is ice:is ita:it jpn:ja kan:kn kat:ka geo:ka kaz:kk kor:ko
+    lav:lv lit:lt mal:ml mar:mr mkd:mk mac:mk mlt:mt mon:mn msa:ms may:ms nep:ne nld:nl dut:nl nor:no nob:no pan:pa
+    pol:pl por:pt ron:ro rum:ro rus:ru slk:sk slo:sk slv:sl spa:es sqi:sq alb:sq srp:sr swa:sw swe:sv tam:ta tel:te
+    tgl:tl tha:th tur:tr ukr:uk urd:ur uzb:uz vie:vi
+"""
+_OTHERWISE: Mapping[str, str] = dict(pair.split(":") for pair in _PAIRS.split())
 
 
 def primary_tag(lang: str | None) -> str | None:
     """Return the language of a tag without region or script, lower case; None where detection is asked for.
 
-    "en-US" → "en", "zh-Hans" → "zh", "nb" → "no", "auto" → None.
+    "en-US" → "en", "zh-Hans" → "zh", "nb" → "no", "deu" → "de", "auto" → None.
     """
     tag = (lang or "").strip().lower().replace("_", "-").partition("-")[0]
     return None if tag in DETECT else _OTHERWISE.get(tag, tag)
 
 
-def is_known(lang: str) -> bool:
+def is_known(lang: str | None) -> bool:
     """Return whether a tag names a language: "xx" and "tlh-Latn" name none that anybody transcribes."""
     return primary_tag(lang) in _KNOWN

@@ -22,7 +22,7 @@ from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.tracing import traced
 from sederunt.transcription.access import Access
-from sederunt.transcription.languages import primary_tag
+from sederunt.transcription.languages import is_known
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.plugins import provider
 from sederunt.transcription.profanity import mask
@@ -93,7 +93,7 @@ async def transcribe_bot(
     workload = workload or workload_alone()
     workload.sound_s = sum(track["heard_s"] for track in tracks)
     transcriber = TrackTranscriber(request, settings, objects, scratch, cancelled, workload)
-    told = primary_tag(config.lang) is not None or len(tracks) < 2
+    told = is_known(config.lang) or len(tracks) < 2
     likely_lang = None if told or transcriber.joins else await transcriber.language(tracks)
     masked, doubts = True, list[Doubt]()
     async for track, mixed, result in transcriber.results(tracks, likely_lang):

@@ -7,32 +7,48 @@ from collections.abc import Callable
 from sederunt.storage.objects import Objects
 from sederunt.transcription.provider import FinishedPart
 
+TOGETHER = 40  # parts in one object: with all of them in one, a day of sound would write 15 GB of words
+SAME_S = 0.02
+
 
 class PartStore:
     """The finished parts of one audio file.
 
     Args:
-        key: the object that holds them; small (words only), written whole after each part.
+        key: the object that held them until 2026-11, small (words only); those of today lie below its name.
     """
 
     def __init__(self, objects: Objects, key: str) -> None:
         self._objects, self._key = objects, key
-        self._parts: list[FinishedPart] = []
+        self._folder = f"{key.removesuffix('.json')}/"
+        self._stored = 0  # objects
 
     async def read(self) -> tuple[FinishedPart, ...]:
-        """Return what an earlier try finished."""
+        """Return what earlier tries finished, by time."""
+        keys = sorted(await self._objects.keys(self._folder))
+        self._stored = max((int(key.removeprefix(self._folder).removesuffix(".json")) + 1 for key in keys), default=0)
         if await self._objects.size(self._key) is not None:
-            stored = json.loads(await self._objects.get(self._key))
-            self._parts = [FinishedPart.from_json(part) for part in stored]
-        return tuple(self._parts)
+            keys.append(self._key)
+        found = [FinishedPart.from_json(part) for key in keys for part in json.loads(await self._objects.get(key))]
+        parts: list[FinishedPart] = []
+        for part in sorted(
+            found, key=lambda part: part.start
+        ):  # of two programs, one of which did not know the other's
+            if not parts or part.start >= parts[-1].end - SAME_S:
+                parts.append(part)
+        return tuple(parts)
 
     def writer(self) -> Callable[[FinishedPart], None]:
         """Return what stores a part, for the provider's thread: each is kept before the next is begun."""
-        loop = asyncio.get_running_loop()
+        loop, latest = asyncio.get_running_loop(), list[FinishedPart]()
 
         def keep(part: FinishedPart) -> None:
-            self._parts.append(part)
-            data = json.dumps([each.to_json() for each in self._parts]).encode()
-            asyncio.run_coroutine_threadsafe(self._objects.put(self._key, data), loop).result()
+            latest.append(part)
+            data = json.dumps([each.to_json() for each in latest]).encode()
+            key = f"{self._folder}{self._stored:06d}.json"
+            asyncio.run_coroutine_threadsafe(self._objects.put(key, data), loop).result()
+            if len(latest) == TOGETHER:
+                latest.clear()
+                self._stored += 1
 
         return keep

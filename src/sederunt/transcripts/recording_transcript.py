@@ -23,7 +23,7 @@ from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.tracing import traced
 from sederunt.transcription.access import Access
-from sederunt.transcription.languages import primary_tag
+from sederunt.transcription.languages import is_known
 from sederunt.transcription.models import ModelRow, provider_of
 from sederunt.transcription.plugins import provider
 from sederunt.transcription.profanity import mask
@@ -101,7 +101,7 @@ async def transcribe_recording(
     )
     progress = _together(_occasionally(on_progress, facts.duration_s), len(channels))
     transcriber = _FileTranscriber(task, settings=settings, objects=objects, recording=recording, workload=workload)
-    if len(channels) > 1 and primary_tag(task.lang) is None:
+    if len(channels) > 1 and not is_known(task.lang):
         transcriber.likely_lang = await transcriber.language(channels)
     work = [transcriber.transcribe(channel, heard) for channel, heard in zip(channels, progress, strict=True)]
     results = await asyncio.gather(*work)

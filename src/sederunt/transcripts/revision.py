@@ -78,7 +78,7 @@ def revision(lines: Sequence[LiveLine], wordless: Sequence[Stretch], read: Itera
     for utterance in read:
         places: list[int | None] = [_place((word.start + word.end) / 2, spans, wordless) for word in utterance.words]
         for place, part in runs(utterance, places):
-            if place == _NOBODYS:
+            if place is not None and place <= _NOBODYS:
                 added += cut_at_pauses(part, PAUSE_S)
             elif place is not None:
                 own[place].append(part)
@@ -100,12 +100,15 @@ def words_of(line: LiveLine) -> list[Word]:
 
 
 def _place(at_s: float, spans: Sequence[Stretch], wordless: Sequence[Stretch]) -> int | None:
-    """Return whose a word at a moment is: that line's index, nobody's yet, or None where it was not asked for."""
+    """Return whose a word at a moment is: that line's index; `_NOBODYS` or below, one number for each place between
+    lines; or None where it was not asked for."""
     behind = bisect_right(spans, at_s + NEAR_S, key=lambda span: span[0])
     for index in range(behind - 1, max(-1, behind - 1 - _TOGETHER), -1):
         if at_s <= spans[index][1] + NEAR_S:
             return index
-    return _NOBODYS if any(start - NEAR_S <= at_s <= end + NEAR_S for start, end in wordless) else None
+    asked = any(start - NEAR_S <= at_s <= end + NEAR_S for start, end in wordless)
+    # Apart by the lines between them: new words enclose no line that was told.
+    return _NOBODYS - bisect_right(spans, at_s, key=lambda span: span[0]) if asked else None
 
 
 def _one(parts: Sequence[Utterance]) -> Utterance:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # brings numpy
 
 # So much is judged at once: both witnesses need surroundings.
 LOOK_S = 20.0
+ONE_STRETCH_S = 0.3  # between two of them: one, as within a look
 
 
 def unheard_in(path: Path, words: Iterable[Word]) -> list[tuple[float, float]]:
@@ -31,15 +32,18 @@ def unheard(source: PcmSource, words: Iterable[Word]) -> list[tuple[float, float
     from sederunt.transcription.whisper import speech
     from sederunt.transcription.whisper.sound import UnreadSound
 
-    told, sound, found = list(words), UnreadSound(source), list[tuple[float, float]]()
+    told, sound, stretches = list(words), UnreadSound(source), list[tuple[float, float]]()
     while True:
         sound.skip_silence()
         samples, _ = sound.look(LOOK_S)
         if not len(samples):
-            return found
+            return still_without(stretches, told)
         at_s = sound.position_s
-        stretches = [(at_s + start, at_s + end) for start, end in speech.listen(samples).audible()]
-        found += still_without(stretches, told)
+        for start, end in speech.listen(samples).audible():
+            if stretches and at_s + start - stretches[-1][1] <= ONE_STRETCH_S:  # it goes on behind the last look
+                stretches[-1] = (stretches[-1][0], at_s + end)
+            else:
+                stretches.append((at_s + start, at_s + end))
         sound.skip(LOOK_S)
 
 

@@ -168,6 +168,6 @@ async def test_a_recording_of_a_bot_takes_its_tracks_and_asks_in_its_own_way(
     assert table.asked == []  # the recording names its language
     assert sorted(table.told) == sorted(HEARD)
     assert sorted(await objects.keys("recordings/")) == sorted(
-        f"recordings/{recording.id}/transcript/{track}.json" for track in HEARD
+        f"recordings/{recording.id}/transcript/{track}/000000.json" for track in HEARD
     )
     assert await objects.keys(f"bots/{BOT}/transcript/") == []

@@ -77,3 +77,9 @@ def test_of_people_who_talk_at_once_each_line_keeps_its_time() -> None:
     heard = said("Ask not what no no no your for you.", 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0, 6.0, 6.5)
     ((line, new),) = revision([ASK, other], [(2.0, 2.9), (4.6, 5.8)], [heard]).revised
     assert (line.segment_id, new.transcript) == (ASK.segment_id, "Ask not what your for you.")
+
+
+def test_new_words_around_a_told_line_enclose_it_in_no_line_of_theirs() -> None:
+    between = told("Okay.", 10.5)
+    heard = said("we should ship it", 9.2, 9.8, 11.1, 11.6)
+    assert texts(revision([between], [(9.0, 10.3), (10.8, 12.0)], [heard])) == ([], ["we should", "ship it"])

@@ -58,3 +58,11 @@ def test_a_cough_is_nothing_and_more_than_a_second_is_something() -> None:
 def test_what_a_second_reading_found_is_no_longer_without_words() -> None:
     missing = found(track((2.0, 6.0), (8.0, 11.0), seconds=14))
     assert still_without(missing, said(2.0, 6.0)) == [pytest.approx((8.0, 11.0), abs=0.1)]
+
+
+@pytest.mark.parametrize("begins", [5.0, LOOK_S - 1.1, 2 * LOOK_S - 1.0])
+def test_what_lies_across_the_end_of_a_look_is_one_stretch(begins: float) -> None:
+    """Two halves of a second each were too short to count, each by itself."""
+    noise = track((begins, begins + 2.2), seconds=60)
+    noise[: round(0.1 * RATE)] = 0.1  # so that looks begin at the beginning
+    assert found(noise) == [pytest.approx((begins, begins + 2.2), abs=0.1)]

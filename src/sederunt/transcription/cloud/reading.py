@@ -19,17 +19,6 @@ PAUSE_S = 0.8
 # An utterance that goes on for so long is cut at the next end of a sentence.
 LONG_S = 30.0
 
-# Vendors that answer with three letters: ISO 639-3 or 639-2 → 639-1. Others are passed on as they are.
-_PAIRS = """
-    afr:af ara:ar aze:az bel:be ben:bn bos:bs bul:bg cat:ca ces:cs cze:cs cmn:zh zho:zh chi:zh cym:cy wel:cy dan:da
-    deu:de ger:de ell:el gre:el eng:en est:et eus:eu baq:eu fas:fa per:fa fin:fi fra:fr fre:fr gle:ga glg:gl guj:gu
-    heb:he hin:hi hrv:hr hun:hu hye:hy arm:hy ind:id isl:is ice:is ita:it jpn:ja kan:kn kat:ka geo:ka kaz:kk kor:ko
-    lav:lv lit:lt mal:ml mar:mr mkd:mk mac:mk mlt:mt mon:mn msa:ms may:ms nep:ne nld:nl dut:nl nor:no nob:no pan:pa
-    pol:pl por:pt ron:ro rum:ro rus:ru slk:sk slo:sk slv:sl spa:es sqi:sq alb:sq srp:sr swa:sw swe:sv tam:ta tel:te
-    tgl:tl tha:th tur:tr ukr:uk urd:ur uzb:uz vie:vi
-"""
-_THREE_LETTERS: Mapping[str, str] = dict(pair.split(":") for pair in _PAIRS.split())
-
 
 class Unreadable(Exception):
     """An answer that lacks the place of its transcript: a fault, for silence has that place too."""
@@ -106,7 +95,7 @@ def language(value: Any) -> str | None:
     tag = primary_tag(text(value))
     if not tag or not tag.isalpha() or tag in ("unknown", "und", "none", "null"):
         return None
-    return _THREE_LETTERS.get(tag, tag)
+    return tag
 
 
 class Voices:

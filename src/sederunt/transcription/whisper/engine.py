@@ -194,7 +194,7 @@ class Whisper:
         ahead = 1 if per_window else PLANNED
         look_s = windows.LOOK * FRAME_S + (ahead - 1) * windows.WINDOW_S
         while True:
-            sound.skip_silence()
+            sound.skip_silence(pause)
             samples, last = sound.look(look_s)
             if not len(samples):
                 yield FinishedPart(start=start, end=sound.position_s)
@@ -339,7 +339,7 @@ def _speech_samples(source: PcmSource, pause: Callable[[], None]) -> Iterable[Sa
     """Yield some stretches with speech in them, spread over the first half hour; `pause` goes between all others."""
     sound = UnreadSound(source)
     while sound.position_s < SEARCHED_S:
-        sound.skip_silence()
+        sound.skip_silence(pause)
         samples, last = sound.look(DETECTION_S)
         if not len(samples):
             return

@@ -47,7 +47,7 @@ class SectionReaders:
         """
         helpers: list[threading.Thread] = []
         try:
-            first = self._cut()
+            first = self._cut(turns)
             for number in range(1, 1 if self._ended else self._lane.cores):
                 helpers.append(threading.Thread(target=self._help, name=f"section-{number}", daemon=True))
                 helpers[-1].start()
@@ -78,13 +78,13 @@ class SectionReaders:
                     if self._ended or self._stopped():
                         return
                     turns = core.enter_context(self._lane.turns(self._stopped, Rank.NEXT))
-                    section = self._cut()
+                    section = self._cut(turns)
                 if section is not None:
                     self._read(section, turns)
 
-    def _cut(self) -> SoundSection | None:
-        """Return the next section; whoever calls it holds a core."""
-        section = self._sections.next()
+    def _cut(self, turns: Turns) -> SoundSection | None:
+        """Return the next section; whoever calls it holds a core, and gives way within a long silence."""
+        section = self._sections.next(turns.pause)
         self._ended = section is None or self._sections.over
         return section
 

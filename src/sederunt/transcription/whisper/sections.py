@@ -5,7 +5,7 @@ at places that depend on the sound alone: neither how many read, nor in which or
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,44 +49,49 @@ class Sections:
     """The sections of a source from a moment on, in order; the source is read once.
 
     Args:
-        known: where sections began in an earlier try; a cut that lies at one of them is made there exactly.
+        known: where sections began in an earlier try, in order; the next one of them is always a cut. What was read
+            behind it is not read again, wherever this try begins.
     """
 
     def __init__(self, source: PcmSource, start_s: float = 0.0, *, known: Sequence[float] = ()) -> None:
         self._sound = UnreadSound(source, start_s)
         self._known = known
+        self._ended_s = self._sound.position_s  # the section before
         self.over = False  # known without asking for another
 
-    def next(self) -> SoundSection | None:
-        """Return the next section; None at the end of the source."""
-        sound = self._sound
-        start_s = sound.position_s
-        sound.skip_silence()
+    def next(self, pause: Callable[[], None] = lambda: None) -> SoundSection | None:
+        """Return the next section; None at the end of the source. `pause` goes between stretches of a long silence."""
+        start_s, sound = self._ended_s, self._sound
+        sound.skip_silence(pause)
         first_s = sound.position_s
-        line = math.floor(first_s / LINES_S)
-        for _ in range(MOST_LINES):
-            line += 1
-            span_s = line * LINES_S - first_s
-            samples, last = sound.look(span_s + PAUSE_WITHIN_S)
-            if last:
-                self.over = True
-                break
-            pause_s = self._pause(line * LINES_S, samples[round(span_s * RATE) :])
-            if pause_s is not None:
-                samples = samples[: round((span_s + pause_s) * RATE)]
-                break
+        border_s = next((known_s for known_s in self._known if known_s > start_s + SAME_S), None)
+        if border_s is not None and border_s <= first_s:  # nothing sounds between the two
+            samples, self._ended_s = np.zeros(0, np.float32), border_s
+            return SoundSection(start_s, border_s, SoundBlock(border_s, samples))
+        samples = self._until_cut(first_s, border_s)
         if not len(samples) and start_s == first_s:
             return None
         block = SoundBlock(first_s, np.array(samples))
         sound.skip(len(samples) / RATE)
-        return SoundSection(start_s, sound.position_s, block)
+        self._ended_s = sound.position_s
+        return SoundSection(start_s, self._ended_s, block)
 
-    def _pause(self, line_s: float, behind: Samples) -> float | None:
-        """Return how far behind a line the cut is; None where nobody pauses there."""
-        for known_s in self._known:
-            if line_s <= known_s <= line_s + PAUSE_WITHIN_S:
-                return known_s - line_s
-        return windows.best_pause(speech.listen(behind))
+    def _until_cut(self, first_s: float, border_s: float | None) -> Samples:
+        """Return the sound up to the next known border, or to the best pause behind a line."""
+        line = math.floor(first_s / LINES_S)
+        for _ in range(MOST_LINES):
+            line += 1
+            span_s = line * LINES_S - first_s
+            if border_s is not None and border_s <= line * LINES_S + PAUSE_WITHIN_S:
+                samples, self.over = self._sound.look(border_s - first_s)
+                return samples
+            samples, self.over = self._sound.look(span_s + PAUSE_WITHIN_S)
+            if self.over:
+                break
+            pause_s = windows.best_pause(speech.listen(samples[round(span_s * RATE) :]))
+            if pause_s is not None:
+                return samples[: round((span_s + pause_s) * RATE)]
+        return samples
 
 
 def covered(parts: Iterable[FinishedPart]) -> list[tuple[float, float]]:

@@ -1,6 +1,7 @@
 """A source of samples, read once from front to back in bounded memory; silence goes by at almost no cost."""
 
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Protocol
 
 import numpy as np
@@ -9,7 +10,7 @@ from sederunt.transcription.whisper.speech import FLOOR, FRAME, RATE, Samples, l
 
 # Kept before the first audible sample, so that a soft beginning stays whole.
 LEAD_S = 0.5
-_SCAN = 10 * RATE
+_SCAN, _SCANS = 10 * RATE, 6  # samples looked at in one go, and how often without a pause
 
 
 class PcmBlock(Protocol):
@@ -49,14 +50,19 @@ class UnreadSound:
 
     def skip(self, seconds: float) -> None:
         """Go forward within what was looked at."""
-        count = min(len(self._buffer), max(0, round(seconds * RATE)))
-        self._buffer = self._buffer[count:]
-        self._first += count
+        length = min(len(self._buffer), max(0, round(seconds * RATE)))
+        self._buffer = self._buffer[length:]
+        self._first += length
 
-    def skip_silence(self) -> None:
-        """Go to just before the next audible sample, or to the end. A second call right behind it goes nowhere."""
+    def skip_silence(self, pause: Callable[[], None] = lambda: None) -> None:
+        """Go to just before the next audible sample, or to the end. A second call right behind it goes nowhere.
+
+        `pause` is called now and then: hours of silence take seconds to decode, and others may want the core.
+        """
         lead = round(LEAD_S * RATE)
-        while True:
+        for scans in count(1):
+            if scans % _SCANS == 0:
+                pause()
             if not len(self._buffer) and self._waiting and self._waiting[0] > self._first:
                 self._first = max(self._first, self._waiting[0] - lead)  # nothing was sent: nothing to look at
             self._fill(_SCAN)
@@ -70,10 +76,10 @@ class UnreadSound:
             at_end = self._waiting is None and len(self._buffer) <= _SCAN
             self._drop(len(self._buffer) if at_end else min(len(self._buffer), _SCAN) - lead)
 
-    def _drop(self, count: int) -> None:
-        count = max(0, count)
-        self._buffer = self._buffer[count:]
-        self._first += count
+    def _drop(self, length: int) -> None:
+        length = max(0, length)
+        self._buffer = self._buffer[length:]
+        self._first += length
 
     def _fill(self, wanted: int) -> None:
         parts, have = [self._buffer], len(self._buffer)

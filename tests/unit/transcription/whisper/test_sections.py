@@ -67,6 +67,38 @@ def test_cuts_lie_in_pauses_just_behind_the_lines() -> None:
         assert not noise.samples[round(cut * RATE) - 100 : round(cut * RATE) + 100].any()
 
 
+@pytest.mark.parametrize("silent", [(0.0, 0.0), (110.0, 150.0), (131.0, 262.0)])
+@pytest.mark.parametrize("share", [0.2, 0.9, 0.999])
+def test_what_a_killed_reader_left_is_not_read_again_wherever_its_parts_end(
+    silent: tuple[float, float], share: float
+) -> None:
+    """The part at work may begin behind a line: the next section's border was never looked for, and both were read."""
+    noise = Noise(500.0, silent=silent)
+    whole = all_of(Sections(noise))
+    for ahead in range(1, len(whole)):
+        first, later = whole[0], whole[ahead]
+        parts = [
+            FinishedPart(start=first.start_s, end=first.start_s + share * (first.end_s - first.start_s)),
+            FinishedPart(start=later.start_s, end=later.end_s - 1.0),
+        ]
+        finished = covered(parts)
+        found = all_of(Sections(noise, reached(finished, 0.0), known=[start for start, _ in finished]))
+        assert [section.end_s for section in found][:-1] == [section.start_s for section in found][1:]
+        assert found[-1].end_s == whole[-1].end_s
+        if len(finished) > 1:
+            assert later.start_s in [section.start_s for section in found]
+        for section in found:  # what is read of it begins behind what is finished, and ends before the next of that
+            start_s = reached(finished, section.start_s)
+            assert all(end <= start_s or start >= section.end_s for start, end in finished), (section.start_s, parts)
+
+
+def test_others_get_the_core_within_a_long_silence() -> None:
+    pauses: list[None] = []
+    section = Sections(Noise(700.0, silent=(0.0, 690.0))).next(lambda: pauses.append(None))
+    assert section is not None
+    assert len(pauses) >= 690 / 60 - 1
+
+
 def test_a_long_silence_is_held_by_nobody() -> None:
     found = all_of(Sections(Noise(900.0, silent=(100.0, 800.0))))
     assert sum(len(section.block.samples) for section in found) < 260 * RATE

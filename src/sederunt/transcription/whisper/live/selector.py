@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sederunt.errors import SetupError
 from sederunt.settings import Settings
-from sederunt.transcription.languages import primary_tag
+from sederunt.transcription.languages import is_known, primary_tag
 from sederunt.transcription.whisper import resolution
 from sederunt.transcription.whisper.catalog import AUTO_NAME, SMALLEST
 from sederunt.transcription.whisper.decoding import Network
@@ -62,11 +62,12 @@ class LanguageSelector:
     def __init__(
         self, settings: Settings, lang: str | None, vocabulary: Sequence[str], load: Load | None = None
     ) -> None:
-        self._settings, self._lang, self._vocabulary = settings, lang, vocabulary
+        self._settings, self._vocabulary = settings, vocabulary
+        self._lang = lang if is_known(lang) else None
         self._load: Load = load or _load
         self._reader: Reader | None = None
         self._odds: list[dict[str, float]] = []
-        self._decided = primary_tag(lang) is not None
+        self._decided = self._lang is not None
         self.found: str | None = None  # the language that was found out
 
     def reader(self) -> Reader:
@@ -100,6 +101,9 @@ class LanguageSelector:
         whisper = self._load(self._settings, model_for(self._settings, lang))
         tag = primary_tag(lang) or ENGLISH
         known = tag if tag in whisper.languages else ENGLISH
+        if known != tag and whisper.network.multilingual and self._lang is not None:  # it is one of Whisper's, surely
+            self._lang, self._decided = None, False
+            return self._reading(None)
         if not isinstance(whisper.network, Network):
             raise SetupError(
                 f"'{whisper.name}' does not write live lines: set SEDERUNT_LIVE__MODEL to a Whisper model."
