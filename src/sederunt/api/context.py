@@ -17,9 +17,9 @@ from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
 from sederunt.addresses import guarded_client
 from sederunt.api.access.auth import Auth
+from sederunt.api.access.long_answers import LongAnswers
 from sederunt.api.access.shared_use import SharedUse, sharing
 from sederunt.api.access.socket_holders import SocketHolders
-from sederunt.api.access.turns import Turns
 from sederunt.api.checks import Checks
 from sederunt.api.monitoring.gauges import GaugeSources
 from sederunt.api.monitoring.metrics import Metrics
@@ -75,7 +75,7 @@ class ApiContext:
     socket_holders: SocketHolders
     ledger: Ledger
     readers: Readers  # of files that callers upload
-    turns: Turns  # at what keeps a core busy
+    long_answers: LongAnswers  # that are being made, and wait for their turn
     links_secret: bytes
     bodies: BodyCache
 
@@ -155,7 +155,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
             socket_holders=SocketHolders(Accounts(database), stores.sign_ins, ledger, clock.monotonic),
             ledger=ledger,
             readers=Readers(ledger),
-            turns=Turns(ledger),
+            long_answers=LongAnswers(ledger),
             readiness=readiness,
             installation=installation,
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),

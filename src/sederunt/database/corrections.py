@@ -12,7 +12,7 @@ from sederunt.database import tables as t
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
 from sederunt.database.queries import id_parameter
-from sederunt.database.search import Line, lines_of
+from sederunt.database.search import IndexedLine, lines_of
 from sederunt.database.transcripts import index_lines, transcript_of
 from sederunt.errors import NotFound
 from sederunt.model.correction import Correction, CorrectionKind, corrected
@@ -68,7 +68,7 @@ async def _index_anew(connection: AsyncConnection, resource_id: UUID) -> None:
     await index_lines(connection, resource_id, lines)
 
 
-def _corrected_lines(segments: str, corrections: Sequence[Correction], *, is_sqlite: bool) -> list[Line]:
+def _corrected_lines(segments: str, corrections: Sequence[Correction], *, is_sqlite: bool) -> list[IndexedLine]:
     return lines_of(corrected(transcript_of(segments, None), corrections).segments, is_sqlite=is_sqlite)
 
 

@@ -56,7 +56,7 @@ class SearchableLine:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
+class IndexedLine:
     """What the index keeps of a segment."""
 
     segment: int
@@ -104,14 +104,14 @@ class Search:
             step = _MERGE_PAGES
 
 
-def lines_of(segments: Sequence[Segment], *, is_sqlite: bool) -> list[Line]:
+def lines_of(segments: Sequence[Segment], *, is_sqlite: bool) -> list[IndexedLine]:
     """Return what the index keeps of each segment in which something was said.
 
     Takes a second for a hundred thousand words: call it in a thread, and before a transaction begins.
     """
     words_of = _fts5_words if is_sqlite else _tsvector
     return [
-        Line(
+        IndexedLine(
             segment=place,
             start_ms=round(segment.start * 1000),
             end_ms=round(segment.end * 1000),
@@ -125,7 +125,7 @@ def lines_of(segments: Sequence[Segment], *, is_sqlite: bool) -> list[Line]:
 
 
 async def index(
-    connection: AsyncConnection, resource: Resource, resource_id: UUID, account_id: UUID, lines: Sequence[Line]
+    connection: AsyncConnection, resource: Resource, resource_id: UUID, account_id: UUID, lines: Sequence[IndexedLine]
 ) -> None:
     """Put these lines in place of what the index has of a resource, inside the caller's transaction."""
     await remove(connection, resource_id)

@@ -49,12 +49,12 @@ class Transcripts:
         row = await self._one.first(id=resource_id)
         return transcript_of(row["segments"], row["detected_lang"]) if row else None
 
-    def _forms_of(self, transcript: Transcript) -> tuple[str, list[search.Line]]:
+    def _forms_of(self, transcript: Transcript) -> tuple[str, list[search.IndexedLine]]:
         is_sqlite = self._database.is_sqlite
         return segments_text(transcript), search.lines_of(transcript.segments, is_sqlite=is_sqlite)
 
 
-async def index_lines(connection: AsyncConnection, resource_id: UUID, lines: Sequence[search.Line]) -> None:
+async def index_lines(connection: AsyncConnection, resource_id: UUID, lines: Sequence[search.IndexedLine]) -> None:
     """Let search find these lines of a resource, inside the caller's transaction."""
     owners = union_all(
         *(

@@ -56,7 +56,7 @@ class ComparedTranscript:
 async def compare_transcripts(call: Call) -> Response:
     """Answer POST /comparison"""
     body = await call.body()
-    async with call.context.turns.turn(call.account_id):
+    async with call.context.long_answers.turn(call.account_id):
         return await _compared(call, body)
 
 

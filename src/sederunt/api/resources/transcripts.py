@@ -144,7 +144,7 @@ def correction_values(correction: Correction) -> dict[str, Any]:
 
 
 async def _answer(call: Call, resource: Resource) -> Response:
-    async with call.context.turns.turn(call.account_id):
+    async with call.context.long_answers.turn(call.account_id):
         found = await written(call, resource)
         return await asyncio.to_thread(_response, call, found)  # a good part of a second, once more
 

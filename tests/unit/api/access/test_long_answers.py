@@ -6,14 +6,14 @@ from uuid import UUID
 import pytest
 
 from sederunt.accounting import Ledger
-from sederunt.api.access.turns import LONG_ANSWERS, Turns
+from sederunt.api.access.long_answers import LONG_ANSWERS, LongAnswers
 from sederunt.errors import TooManyRequests
 
 ONE, OTHER = UUID(int=1), UUID(int=2)
 
 
 async def test_one_at_a_time_for_an_account_others_beside_it_and_not_too_many_behind() -> None:
-    turns, begun, done = Turns(Ledger({LONG_ANSWERS: 2})), [], asyncio.Event()
+    turns, begun, done = LongAnswers(Ledger({LONG_ANSWERS: 2})), [], asyncio.Event()
 
     async def answer(account_id: UUID, name: str) -> None:
         async with turns.turn(account_id):

@@ -13,7 +13,7 @@ LONG_ANSWERS = "long_answers"
 AGAIN_S = 5
 
 
-class Turns:
+class LongAnswers:
     """Counts and orders the long answers of each account, in one process."""
 
     def __init__(self, ledger: Ledger) -> None:
