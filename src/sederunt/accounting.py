@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from sederunt.errors import TooManyRequests
 from sederunt.model.budgets import BUDGETS, Budget, BudgetOwner, CountedOver
 from sederunt.settings import Settings
 
@@ -166,6 +167,17 @@ class Ledger:
             yield
         finally:
             self.give_back(budget, holder, amount)
+
+    @contextmanager
+    def place(self, budget: str, holder: Hashable, *, full: str, again_s: int) -> Iterator[None]:
+        """Hold one of a holder's places for as long as the block lasts.
+
+        Raises TooManyRequests, which says `full`, where all are taken.
+        """
+        if not self.has_room(budget, holder):
+            raise TooManyRequests(full, again_s, budget)
+        with self.holding(budget, holder):
+            yield
 
     def held(self, budget: str) -> Mapping[str, float]:
         """Return what each holder has of a budget in this process."""

@@ -4,12 +4,13 @@ import asyncio
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Integer, bindparam, select, tuple_
+from sqlalchemy import Integer, bindparam, select
 
 from sederunt.database import tables as t
 from sederunt.database.bot_rows import bot_of
-from sederunt.database.columns import Moment, moment_of
+from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
+from sederunt.database.paging import BEGINNING, rows_behind
 from sederunt.database.queries import id_parameter
 from sederunt.model.bot import Bot
 
@@ -25,12 +26,7 @@ class BotSchedule:
             .where(t.bots.c.account_id == id_parameter("account"), t.IS_SCHEDULED, t.IS_VISIBLE)
             .order_by(t.bots.c.scheduled_for, t.bots.c.id)
         )
-        self._page = database.query(
-            waiting.where(
-                tuple_(t.bots.c.scheduled_for, t.bots.c.id)
-                > tuple_(bindparam("at", type_=Moment()), id_parameter("last"))
-            ).limit(_PAGE)
-        )
+        self._page = database.query(waiting.where(rows_behind(t.bots.c.scheduled_for, t.bots.c.id)).limit(_PAGE))
         self._between = database.query(
             waiting.where(
                 t.bots.c.scheduled_for >= bindparam("begins", type_=Moment()),
@@ -41,7 +37,7 @@ class BotSchedule:
     async def all(self, account_id: UUID) -> list[Bot]:
         """Return every scheduled bot of the account; others get their turn while ten thousand are read."""
         found: list[Bot] = []
-        at, last = moment_of(0), UUID(int=0)
+        at, last = BEGINNING
         while rows := await self._page.all(account=account_id, at=at, last=last):
             found += map(bot_of, rows)
             at, last = rows[-1]["scheduled_for"], rows[-1]["id"]

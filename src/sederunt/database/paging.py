@@ -1,4 +1,4 @@
-"""Cursors of lists that go from the newest to the oldest: where the last page ended, as an opaque text."""
+"""Lists in pages: callers' from the newest to the oldest, with opaque cursors; ours from the oldest on."""
 
 import base64
 import json
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Table, and_, or_
+from sqlalchemy import ColumnElement, Table, and_, bindparam, or_, tuple_
 
 from sederunt import foreign_json
-from sederunt.database.columns import microseconds, moment_of
+from sederunt.database.columns import Moment, microseconds, moment_of
+from sederunt.database.queries import id_parameter
 from sederunt.errors import InvalidConfig
 
 
@@ -34,6 +35,14 @@ def older_than(table: Table, cursor: str) -> ColumnElement[bool]:
         table.c.created_at <= created_at,  # said by itself, so that the index is entered at the right place
         or_(table.c.created_at < created_at, table.c.id < resource_id),
     )
+
+
+BEGINNING = (moment_of(0), UUID(int=0))
+
+
+def rows_behind(moment: ColumnElement[datetime], resource_id: ColumnElement[UUID]) -> ColumnElement[bool]:
+    """Return the condition for rows behind the parameters `at` and `last`, in order of time; `BEGINNING` for all."""
+    return tuple_(moment, resource_id) > tuple_(bindparam("at", type_=Moment()), id_parameter("last"))
 
 
 def _place(cursor: str) -> tuple[datetime, UUID]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Integer, Table, bindparam, delete, select, tuple_, update
+from sqlalchemy import Integer, Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -12,11 +12,11 @@ from sederunt import log
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.database import search
 from sederunt.database import tables as t
-from sederunt.database.columns import Moment, moment_of
+from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.first_answers import empty_first_answers
 from sederunt.database.outbox import Resource
-from sederunt.database.queries import id_parameter
+from sederunt.database.paging import BEGINNING, rows_behind
 
 logger = log.get(component="database")
 
@@ -26,7 +26,6 @@ KEPT: dict[Resource, tuple[timedelta, timedelta]] = {
     "recording": (timedelta(days=1), timedelta(days=365)),
 }
 
-_BEGINNING = moment_of(0)
 AGREED_S = 5.0  # between this machine's clock and the database's
 CUT_OFF_AFTER = timedelta(days=1)  # an upload whose row is not there by then never gets one
 
@@ -104,10 +103,7 @@ class Deletions:
         self._unfinished = database.query(
             select(t.deletions)
             .where(t.deletions.c.finished_at.is_(None), t.deletions.c.requested_at <= bindparam("now", type_=Moment()))
-            .where(
-                tuple_(t.deletions.c.requested_at, t.deletions.c.resource_id)
-                > tuple_(bindparam("at", type_=Moment()), id_parameter("behind"))
-            )
+            .where(rows_behind(t.deletions.c.requested_at, t.deletions.c.resource_id))
             .order_by(t.deletions.c.requested_at, t.deletions.c.resource_id)
             .limit(bindparam("most", type_=Integer()))
         )
@@ -119,8 +115,8 @@ class Deletions:
         Args:
             behind: the last one of the page before.
         """
-        at, last = (behind.requested_at, behind.resource_id) if behind else (_BEGINNING, UUID(int=0))
-        rows = await self._unfinished.all(now=self._database.clock.now(), at=at, behind=last, most=limit)
+        at, last = (behind.requested_at, behind.resource_id) if behind else BEGINNING
+        rows = await self._unfinished.all(now=self._database.clock.now(), at=at, last=last, most=limit)
         return [Deletion(**row) for row in rows]
 
     async def expect_row(self, resource: Resource, resource_id: UUID, account_id: UUID) -> None:

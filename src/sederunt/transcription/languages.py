@@ -5,8 +5,8 @@ from collections.abc import Mapping
 # What asks for detection instead of naming a language.
 DETECT = frozenset({"", "auto", "multi"})
 
-# ISO 639-1, and what Whisper and the vendors name with three letters. A tag of no language here is well-formed at most:
-# the language is found instead.
+# ISO 639-1, and what has a code of three letters alone at Whisper or the vendors. A tag of no language here is
+# well-formed at most: the language is found instead.
 _TWO_LETTERS = """
     aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
     es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu iw ja jv jw
@@ -15,11 +15,8 @@ _TWO_LETTERS = """
     sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
 """
 _THREE_LETTERS = """
-    afr alb amh ara arm asm ast aze baq bel ben bos bul cat ceb ces chi ckb cmn cym cze dan deu dut ell eng est eus fas
-    fil fin fra fre ful gaa geo ger gle glg gre guj hau haw heb hin hrv hun hye ibo ice ind isl ita jav jpn kan kat kaz
-    kea khm kir kor kur lao lav lin lit ltz lug luo mac mal mao mar may mkd mlt mon mri msa mya nan nep nld nob nor nso
-    nya oci ori pan per pol por pus ron rum rus slk slo slv sna snd som spa sqi srp swa swe tam tel tgk tgl tha tur uig
-    ukr umb urd uzb vie wel wol wuu xho yue zho zul
+    amh asm ast ceb ckb fil ful gaa hau haw ibo jav kea khm kir kur lao lin ltz lug luo mao mri mya nan nso nya oci
+    ori pus sna snd som tgk uig umb wol wuu xho yue zul
 """
 _KNOWN = frozenset((_TWO_LETTERS + _THREE_LETTERS).split())
 # The same language by another code: two letters of yesterday, and ISO 639-3 or 639-2, as some vendors answer.

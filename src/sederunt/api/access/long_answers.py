@@ -7,7 +7,6 @@ from uuid import UUID
 from weakref import WeakValueDictionary
 
 from sederunt.accounting import Ledger
-from sederunt.errors import TooManyRequests
 
 LONG_ANSWERS = "long_answers"
 AGAIN_S = 5
@@ -23,10 +22,8 @@ class LongAnswers:
     @asynccontextmanager
     async def turn(self, account_id: UUID) -> AsyncIterator[None]:
         """Wait for the account's turn. Raises TooManyRequests where as many as may wait do so."""
-        if not self._ledger.has_room(LONG_ANSWERS, account_id):
-            sentence = "Transcripts and comparisons of this account are computed one after another, and enough wait."
-            raise TooManyRequests(sentence, AGAIN_S, LONG_ANSWERS)
+        full = "Transcripts and comparisons of this account are computed one after another, and enough wait."
         lock = self._locks.setdefault(account_id, asyncio.Lock())
-        with self._ledger.holding(LONG_ANSWERS, account_id):
+        with self._ledger.place(LONG_ANSWERS, account_id, full=full, again_s=AGAIN_S):
             async with lock:
                 yield

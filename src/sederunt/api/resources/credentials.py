@@ -10,7 +10,7 @@ from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
 from sederunt.api.schemas.account_requests import CredentialFields
 from sederunt.api.schemas.views import moment
-from sederunt.errors import InvalidConfig, TooManyRequests
+from sederunt.errors import InvalidConfig
 from sederunt.transcription.access import Access
 
 KEY_CHECKS, CHECK_AGAIN_S = "key_checks", 5
@@ -44,11 +44,8 @@ async def check_credential(call: Call) -> Response:
 
 async def _checked(call: Call, provider: str, access: Access) -> CheckedKey:
     """Ask the vendor; a thread is busy with it for as long as it says nothing. Raises TooManyRequests."""
-    ledger = call.context.ledger
-    if not ledger.has_room(KEY_CHECKS, call.account_id):
-        sentence = "Vendors are being asked about enough keys of this account: try again when they have answered."
-        raise TooManyRequests(sentence, CHECK_AGAIN_S, KEY_CHECKS)
-    with ledger.holding(KEY_CHECKS, call.account_id):
+    full = "Vendors are being asked about enough keys of this account: try again when they have answered."
+    with call.context.ledger.place(KEY_CHECKS, call.account_id, full=full, again_s=CHECK_AGAIN_S):
         return await checked_key(call.context.settings, provider, access)
 
 

@@ -22,7 +22,7 @@ from sederunt.database.holdings import Holding, Holdings, refuse_stored
 from sederunt.database.ids import new_id
 from sederunt.database.recordings import RecordingPage
 from sederunt.database.retention import kept_until
-from sederunt.errors import InvalidConfig, MediaError, NotFound, TooManyRequests
+from sederunt.errors import InvalidConfig, MediaError, NotFound
 from sederunt.model.bot import Bot
 from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus
@@ -71,12 +71,11 @@ def _on_its_way(call: Call) -> Iterator[None]:
     Raises TooManyRequests where the account has enough of them.
     """
     ledger = call.context.ledger
-    if not ledger.has_room(UPLOADS, call.account_id):
-        sentence = (
-            f"This account has {ledger.share(UPLOADS, call.account_id):g} uploads on their way: send this one later."
-        )
-        raise TooManyRequests(sentence, UPLOAD_AGAIN_S, UPLOADS)
-    with ledger.holding(UPLOADS, call.account_id), call.context.metrics.uploads.track_inprogress():
+    full = f"This account has {ledger.share(UPLOADS, call.account_id):g} uploads on their way: send this one later."
+    with (
+        ledger.place(UPLOADS, call.account_id, full=full, again_s=UPLOAD_AGAIN_S),
+        call.context.metrics.uploads.track_inprogress(),
+    ):
         yield
 
 

@@ -10,7 +10,7 @@ from sederunt.errors import ProviderFault
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.calls import VendorCall
 from sederunt.transcription.cloud.faults import Explain, Explained, explain
-from sederunt.transcription.languages import DETECT, is_known
+from sederunt.transcription.languages import is_known
 from sederunt.transcription.provider import Result
 from sederunt.transcription.rows import Can, ModelRow, ProviderRow
 from sederunt.transcription.sessions import SessionEvent, Terms
@@ -50,7 +50,7 @@ def asked(
 ) -> Ask:
     """Return what to ask of this model: nothing that it cannot do."""
     tag = (lang or "").strip()
-    finds = tag.lower() in DETECT or not is_known(tag)
+    finds = not is_known(tag)
     default = None if Can.DETECT_LANGUAGE in model.can else model.default_lang
     return Ask(
         model=model,
