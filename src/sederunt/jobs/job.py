@@ -90,10 +90,8 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
     async def worked(job: Job) -> Outcome:
         try:
             if kind.times is not None:  # the queue counts, too, how often a job had to wait for its account's share
-                given_out, job = (
-                    job.delivered,
-                    replace(job, delivered=1),
-                )  # of one that cannot be counted nothing is known
+                given_out = job.delivered
+                job = replace(job, delivered=1)  # of one that cannot be counted nothing is known
                 job = replace(job, delivered=min(await context.beginnings.begin(kind.kind, job.id), given_out))
             if kind.is_deadly(job.delivered) and job.id not in untold:
                 raise GiveUp(f"It was begun {job.delivered - 1} times and came to no end: it seems to end its worker.")
