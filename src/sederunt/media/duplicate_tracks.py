@@ -1,46 +1,142 @@
 """Leave out tracks that bring the same packets twice, where a page subscribed to somebody a second time.
 
 An SFU hands on what a sender encoded, so the packets are the same to the last bit. Kept twice, a sentence is
-transcribed twice and stands out in the mix. Of two such tracks the later one is left out while they go on alike.
+transcribed twice and stands out in the mix. Of two such tracks the later one is left out while they go on alike: only
+what the earlier one brought as well. Anything else waits a moment for its counterpart, and is kept where none comes.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 ALIKE = 5  # packets that came on both tracks tell: a tenth of a second
 ALONE = 25  # packets of the later track that came on no other: it is a twin no more
 LEAST_BYTES = 16  # silence is alike everywhere
 WITHIN_MS = 200.0  # how far apart the same packet may lie on two tracks
+LONGEST_PACKET_MS = 120.0  # of Opus
+GOES_ON_MS = 1000.0  # a track without a packet for so long has paused or ended; pages hand packets over in batches
+
+T = TypeVar("T")
 
 
-class DuplicateTracks:
-    """Remembers what came lately, and which tracks are alike."""
+@dataclass(frozen=True, slots=True)
+class _Held(Generic[T]):
+    item: T
+    told: bytes | None  # the packet, where it tells one sender from another
+    at_ms: float
+    until_ms: float
+
+
+@dataclass(slots=True)
+class _Twin(Generic[T]):
+    """The later of two tracks."""
+
+    first: int  # the earlier one
+    alike: int = 0  # packets that came on both
+    alone: int = 0  # … and those since that came on it alone
+    held: deque[_Held[T]] = field(default_factory=deque)  # in order; of none of them a counterpart has come
+
+
+class DuplicateTracks(Generic[T]):
+    """Remembers what came lately, and which tracks are alike. `left_out` counts the packets that were."""
 
     def __init__(self) -> None:
         self._recent: OrderedDict[bytes, tuple[int, float]] = OrderedDict()  # packet → (track, Unix milliseconds)
-        self._alike: dict[int, int] = {}  # later track of two → packets that came on both
-        self._alone: dict[int, int] = {}  # … and those since that came on it alone
+        self._last: OrderedDict[int, tuple[bytes, float]] = OrderedDict()  # track → its latest packet, and its place
+        self._twins: dict[int, _Twin[T]] = {}
+        self.left_out = 0
 
-    def is_second(self, track: int, payload: bytes, at_ms: float) -> bool:
-        """Note a packet, tell whether its track only repeats an earlier one's now. `at_ms` is where it was placed."""
-        if len(payload) >= LEAST_BYTES:
-            self._forget(at_ms)
-            other, other_ms = self._recent.get(payload, (track, 0.0))
-            if other != track and abs(at_ms - other_ms) <= WITHIN_MS:
-                later = max(track, other)
-                self._alike[later] = self._alike.get(later, 0) + 1
-                self._alone[later] = 0
-            else:
-                self._recent[payload] = track, at_ms
-                # Its counterpart may come yet; only many in a row tell that there is none.
-                if track in self._alike:
-                    self._alone[track] += 1
-                    if self._alone[track] > ALONE:
-                        del self._alike[track], self._alone[track]
-        return self._alike.get(track, 0) >= ALIKE
+    @property
+    def holds_any(self) -> bool:
+        return any(twin.held for twin in self._twins.values())
+
+    def sift(self, track: int, payload: bytes, item: T, *, at_ms: float, now_ms: float) -> list[T]:
+        """Take a packet in its track's order; return the items that are kept by now, this one or some held before.
+
+        Args:
+            item: what stands for the packet.
+            at_ms: where it was placed.
+            now_ms: when it came.
+        """
+        self._forget(at_ms)
+        told = payload if self._tells(track, payload, at_ms) else None
+        other = None if told is None else self._counterpart(track, told, at_ms)
+        if other is not None:
+            later = self._twins.setdefault(max(track, other), _Twin(min(track, other)))
+            later.alike, later.alone = later.alike + 1, 0
+            if other > track:
+                self._drop(later, payload)
+        twin = self._twins.get(track)
+        if twin is None:
+            return [item]
+        if twin.alike < ALIKE:
+            return [item, *self._count_alone(track, twin, told is not None and other is None)]
+        if other is not None and other < track:
+            self.left_out += 1
+        else:
+            twin.held.append(_Held(item, told, at_ms, now_ms + WITHIN_MS))
+        return []
+
+    def due(self, now_ms: float) -> list[T]:
+        """Return what has waited for its counterpart long enough."""
+        kept: list[T] = []
+        for track, twin in list(self._twins.items()):
+            while twin.held and twin.held[0].until_ms <= now_ms:
+                kept += self._let_go(track, twin)
+        return kept
+
+    def _tells(self, track: int, payload: bytes, at_ms: float) -> bool:
+        """Return whether a packet can only be its sender's. One that a track repeats is coded silence."""
+        before = self._last.get(track)
+        self._last[track] = payload, at_ms
+        self._last.move_to_end(track)
+        return len(payload) >= LEAST_BYTES and (before is None or before[0] != payload)
+
+    def _counterpart(self, track: int, payload: bytes, at_ms: float) -> int | None:
+        """Return the other track that brought a packet; note it where there is none yet."""
+        other, other_ms = self._recent.get(payload, (track, 0.0))
+        if other != track and abs(at_ms - other_ms) <= WITHIN_MS:
+            return other
+        self._recent[payload] = track, at_ms
+        self._recent.move_to_end(payload)
+        return None
+
+    def _drop(self, twin: _Twin[T], payload: bytes) -> None:
+        held = len(twin.held)
+        twin.held = deque(each for each in twin.held if each.told != payload)
+        self.left_out += held - len(twin.held)
+
+    def _let_go(self, track: int, twin: _Twin[T]) -> Iterator[T]:
+        """Keep the packet that has waited longest; leave it out where it is silence that the first track has, too."""
+        held = twin.held.popleft()
+        _, first_ms = self._last.get(twin.first, (b"", 0.0))
+        if held.told is None and first_ms >= held.at_ms - LONGEST_PACKET_MS:
+            self.left_out += 1
+        else:
+            yield held.item
+            yield from self._count_alone(track, twin, held.told is not None)
+
+    def _count_alone(self, track: int, twin: _Twin[T], is_alone: bool) -> Iterator[T]:
+        """Note a packet that came on one track only; many in a row, and it is a twin no more: nothing is held then."""
+        twin.alone += is_alone
+        if twin.alone > ALONE:
+            del self._twins[track]
+            while twin.held:
+                yield twin.held.popleft().item
 
     def _forget(self, now_ms: float) -> None:
-        while self._recent:
-            payload, (_, at_ms) = next(iter(self._recent.items()))
-            if now_ms - at_ms <= WITHIN_MS:
-                return
-            del self._recent[payload]
+        _forget_until(self._recent, now_ms - WITHIN_MS)
+        _forget_until(self._last, now_ms - GOES_ON_MS)
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def _forget_until(seen: OrderedDict[K, tuple[V, float]], at_ms: float) -> None:
+    while seen:
+        key, (_, seen_ms) = next(iter(seen.items()))
+        if seen_ms >= at_ms:
+            return
+        del seen[key]

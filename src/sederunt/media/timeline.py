@@ -5,6 +5,7 @@ the contributing sources tell who speaks. What a lost frame held is taken from a
 A step of the timestamp without a gap in the sequence is silence of the sender (DTX), not loss.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from operator import attrgetter
@@ -47,7 +48,7 @@ class Timeline:
         self._counts = Counts()
         self._streams: dict[tuple[int, int, bool], _OpusStream | Blocks] = {}
         self._track_end_ms: dict[int, float] = {}
-        self._twins = DuplicateTracks()
+        self._twins: DuplicateTracks[_Placed] = DuplicateTracks()
         self._mixed: set[int] = set()  # tracks on which several sources were heard at once
         self._sources: dict[str, int] = {}
         self._other = 0
@@ -75,6 +76,8 @@ class Timeline:
         for stream in self._streams.values():
             if stream.holds_any:
                 self._place(stream.tick(self._now_ms), packets)
+        if self._twins.holds_any:
+            self._keep(self._twins.due(self._now_ms), packets)
         packets.sort(key=attrgetter("start"))
         return packets
 
@@ -83,11 +86,13 @@ class Timeline:
         packets: list[Packet] = []
         for stream in self._streams.values():
             self._place(stream.drain(), packets)
+        self._keep(self._twins.due(math.inf), packets)
         packets.sort(key=attrgetter("start"))
         return packets
 
     def facts(self) -> Mapping[str, object]:
         """Return the counts of `Counts`, frames of `other` codecs, and packets per source under `sources`."""
+        self._counts.twins = self._twins.left_out
         return {**asdict(self._counts), "other": self._other, "sources": dict(self._sources)}
 
     def spans(self, since_s: float = 0.0) -> Sequence[Span]:
@@ -119,15 +124,19 @@ class Timeline:
                 del self._streams[key]
 
     def _place(self, placed: Sequence[_Placed], packets: list[Packet]) -> None:
+        """Add to `packets` what of these is kept by now: not what lies before the recording, nor what came already."""
+        for item in placed:
+            start_ms, frame, payload = item
+            if start_ms < self._started_ms - 0.5:
+                self._counts.early += 1
+                continue
+            kept = self._twins.sift(frame.track, payload, item, at_ms=start_ms, now_ms=self._now_ms)
+            self._keep(kept, packets)
+
+    def _keep(self, placed: Sequence[_Placed], packets: list[Packet]) -> None:
         for start_ms, frame, payload in placed:
             duration = opus.packet_samples(payload) / opus.RATE
             start = (start_ms - self._started_ms) / 1000
-            if start < -0.0005:
-                self._counts.early += 1
-                continue
-            if self._twins.is_second(frame.track, payload, start_ms):
-                self._counts.twins += 1
-                continue
             source, voices = self._source_of(frame)
             self._counts.packets += 1
             self._sources[source] = self._sources.get(source, 0) + 1
