@@ -3,11 +3,13 @@ PostgreSQL server on demand.
 """
 
 import asyncio
+import faulthandler
 import os
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,11 +20,49 @@ from harness.postgres import PostgresServer, postgres_server
 from sederunt.database.engine import Database
 from sederunt.database.tables import metadata
 
+LAST_WORDS: pytest.StashKey[IO[str]] = pytest.StashKey()
 DATABASE_FILE = "sederunt.db"
 
 # Before any test asks for settings: an operator's own settings must not reach a test.
 for _name in [name for name in os.environ if name.startswith("SEDERUNT_")]:
     del os.environ[_name]
+
+HANG_S = 900.0  # that a test may take beyond its alarm
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the way to where a process's last words are read: while a test runs, its output is taken in."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        config.stash[LAST_WORDS] = os.fdopen(os.dup(2), "w")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """End the process of a test that hangs, and with it the test, by name.
+
+    Its alarm is an exception. Raised in a task that nobody waits for it ends nothing, and a loop that waits for a
+    thread before it closes outlives it.
+    """
+    _watch(item)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> None:
+    """Watch on: pytest takes a failure for the end of the test, but what it opened is closed behind it."""
+    if isinstance(node, pytest.Item):
+        _watch(node)
+
+
+def _watch(item: pytest.Item) -> None:
+    marker = item.get_closest_marker("timeout")
+    alarm_s = float(marker.args[0] if marker else item.config.getini("timeout"))
+    faulthandler.dump_traceback_later(alarm_s + HANG_S, file=item.config.stash[LAST_WORDS], exit=True)
+
 
 # What sites disagree about is drawn anew each time, once for all of a run's processes; the matrix shows the seed.
 os.environ.setdefault("DISAGREE_SEEDS", str(random.randrange(1_000_000)))

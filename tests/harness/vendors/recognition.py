@@ -142,7 +142,10 @@ class LiveRecognition:
     def finish(self, over: Callable[[], None]) -> None:
         """Make everything final, then call `over`."""
         self._over = over
-        self._session.finish()
+        if self._open:
+            self._session.finish()
+        else:  # the engine gave the stream up
+            over()
 
     def abandon(self) -> None:
         for session in self._open.values():

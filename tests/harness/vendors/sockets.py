@@ -25,6 +25,7 @@ from harness.vendors.shapes import Refusal
 if TYPE_CHECKING:
     from harness.vendors.vendor import Vendor
 
+SETTLE_S = 120.0  # of what hangs
 HANDSHAKE = ("status", "html", "slow", "refused", "drop")
 
 
@@ -138,8 +139,9 @@ class Socket:
             return
         over = asyncio.Event()
         self.ears.finish(over.set)
-        await over.wait()
-        await self._events.join()
+        async with asyncio.timeout(SETTLE_S):
+            await over.wait()
+            await self._events.join()
         if self._held is not None:
             held, self._held = self._held, None
             await self.send(held)

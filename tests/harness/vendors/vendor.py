@@ -22,6 +22,8 @@ from harness.vendors.rest import Operation
 from harness.vendors.shapes import Refusal
 from harness.vendors.sockets import Socket, serve_sockets
 
+END_S = 180.0  # of what hangs: streams settle what they heard before they end
+
 
 @dataclass(kw_only=True)
 class Limits:
@@ -107,7 +109,8 @@ class Vendor(ABC):
     ) -> None:
         assert self._loop is not None
         self._loop.call_soon_threadsafe(self._ended.set)
-        self._thread.join()
+        self._thread.join(END_S)
+        assert not self._thread.is_alive(), f"{self.name} waits for a connection that does not end"
 
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()

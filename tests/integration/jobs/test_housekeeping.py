@@ -408,9 +408,11 @@ async def test_a_bot_that_is_due_does_not_wait_for_deletions(
     keeping = asyncio.create_task(Housekeeping(replace(stores, deletions=deletions), bus, clock, line).run())
     await deletions.begun.wait()
     bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
-    while (await bots.get(bot.id)).status is BotStatus.SCHEDULED:
-        clock.advance(1)
-        await asyncio.sleep(0)
+    async with asyncio.timeout(60):  # of what hangs
+        while (await bots.get(bot.id)).status is BotStatus.SCHEDULED:
+            assert not keeping.done()
+            clock.advance(1)
+            await asyncio.sleep(0)
     await end(keeping)
 
 

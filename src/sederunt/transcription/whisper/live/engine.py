@@ -131,7 +131,10 @@ class Engine:
                 continue
             if place.waiting >= place.track.wants or (place.finishing and not place.track.finished):
                 return place, partial(self._take, place)
-            turn = place.track.turn(step_s, pressed=pressed)
+            try:
+                turn = place.track.turn(step_s, pressed=pressed)
+            except Exception as fault:  # else this thread would end, and with it everybody's live speech
+                return place, partial(_raise, fault)
             if turn is None and place.finishing:
                 return place, partial(self._end, place)
             if turn is not None and (best is None or (turn[0].value, -turn[2]) < best[0]):
@@ -198,3 +201,7 @@ class Engine:
     def _fail(self, place: Place, cause: str) -> None:
         self.leave(place)
         place.tell(Over(cause, retry=False))
+
+
+def _raise(fault: Exception) -> None:
+    raise fault
