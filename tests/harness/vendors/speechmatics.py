@@ -79,6 +79,7 @@ OF_STREAMS = {
         "streaming_mode": BOOL,
     },
 }
+UNIDENTIFIED = "No speech found for language identification"
 MOST_TERMS, MOST_WORDS = 1000, 6
 
 
@@ -204,7 +205,7 @@ class Stream(Socket):
         return self._error(1008, "idle_timeout", "Session ended due to inactivity")
 
     def over_limit(self) -> HangUp:
-        return self._error(4006, "timelimit_exceeded", "Session duration limit exceeded")
+        return self._error(1008, "session_timeout", "Session ended: it reached its longest duration")
 
     def broken(self, code: int, message: str) -> HangUp:
         kinds = {4001: "not_authorised", 4005: "quota_exceeded", 4006: "timelimit_exceeded", 4013: "job_error"}
@@ -326,7 +327,13 @@ class Speechmatics(Vendor):
     def _status(self, job: Job) -> str:
         if job.polls <= self.limits.polls or not job.is_done:
             return "running"
-        return "rejected" if job.failure else "done"
+        return "rejected" if job.failure or self._is_unidentified(job) else "done"
+
+    def _is_unidentified(self, job: Job) -> bool:
+        """Whether nothing is spoken in a file whose language was to be found, and none was given for that case."""
+        wanted = job.options["transcription_config"]["language"] == "auto"
+        otherwise = job.options.get("language_identification_config", {}).get("default_language")
+        return wanted and not otherwise and not any(phrase.words for phrase in job.phrases)
 
     def _shown(self, job: Job) -> dict[str, Any]:
         status = self._status(job)
@@ -340,7 +347,7 @@ class Speechmatics(Vendor):
             "config": config,
         }
         if status == "rejected":
-            shown["errors"] = [{"timestamp": _now(), "message": job.failure}]
+            shown["errors"] = [{"timestamp": _now(), "message": job.failure or UNIDENTIFIED}]
         return shown
 
     def _transcript(self, job: Job) -> dict[str, Any]:
@@ -364,9 +371,11 @@ class Speechmatics(Vendor):
         }
         if config["language"] == "auto":
             found = {"language": "en", "confidence": 0.98}
-            metadata["language_identification"] = {
-                "results": [{"start_time": 0.0, "end_time": job.seconds, "alternatives": [found]}]
-            }
+            metadata["language_identification"] = (
+                {"results": [{"start_time": 0.0, "end_time": job.seconds, "alternatives": [found]}]}
+                if job.phrases
+                else {"error": "NO_SPEECH", "message": UNIDENTIFIED}
+            )
         info = {
             "created_at": _now(),
             "data_name": job.options["data_name"],

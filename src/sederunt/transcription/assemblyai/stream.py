@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from sederunt import foreign_json
 from sederunt.transcription.assemblyai.faults import kind_of
@@ -23,10 +25,12 @@ from sederunt.transcription.cloud.reading import (
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, StreamRefused, Told
 from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, taken_back
 
+UNKNOWN = "UNKNOWN"  # a voice that it could not tell
 TERMINATE = json.dumps({"type": "Terminate"})
 MOST_TURNS = 500  # whose parts are remembered for a late change of their voice
 
 Turn = Mapping[str, Any]
+T = TypeVar("T")
 
 
 class AssemblyCodec:
@@ -40,7 +44,8 @@ class AssemblyCodec:
         self._waiting: Turn | None = None
         self._next = 0  # the number of the turn to come
         self._until = 0.0  # where the last turn ended
-        self._parts: dict[int, int] = {}  # turn → in how many parts it was settled
+        self._settled: dict[int, list[Said]] = {}  # turn → its parts
+        self._revisions: dict[int, Turn] = {}  # turn → what was told of its voices later
         self._drafted: set[str] = set()
 
     def opening(self) -> Sequence[Message]:
@@ -99,25 +104,30 @@ class AssemblyCodec:
         yield from (Draft(part) for part in said)
 
     def _settle(self, turn: Turn) -> Iterator[Told]:
-        said = list(self._said(turn))
+        order = self._order(turn)
+        said = [self._by_revision(part, self._revisions.get(order)) for part in self._said(turn)]
         yield from self._taken_back({part.key for part in said})
         self._drafted = set()
-        order = self._order(turn)
         self._next = max(self._next, order + 1)
-        self._parts[order] = len(said)
-        if len(self._parts) > MOST_TURNS:
-            del self._parts[next(iter(self._parts))]
+        _note(self._settled, order, said)
         yield from (Settled(part) for part in said)
         if said:
             self._until = max(part.end for part in said)
             yield Heard(self._until)
 
     def _revised(self, turn: Turn) -> Iterator[Told]:
-        """Settle a turn anew whose voice turned out to be another's."""
+        """Settle the parts of a turn anew whose voice turned out to be another's; their words stay as they are."""
         order = self._order(turn)
-        said = list(self._said(turn))
-        if len(said) == self._parts.get(order):
-            yield from (Settled(part) for part in said)
+        _note(self._revisions, order, turn)  # for a turn that still waits for its twin
+        before = self._settled.get(order, [])
+        after = [self._by_revision(part, turn) for part in before]
+        yield from (Settled(part) for part, was in zip(after, before, strict=True) if part != was)
+        if before:
+            self._settled[order] = after
+
+    def _by_revision(self, part: Said, revision: Turn | None) -> Said:
+        label = self._label(_voice_within(revision, part)) if revision is not None else None
+        return part if label is None else replace(part, label=label)
 
     def _taken_back(self, kept: set[str]) -> Iterator[Told]:
         for key in sorted(self._drafted - kept):
@@ -126,10 +136,10 @@ class AssemblyCodec:
     def _said(self, turn: Turn) -> Iterator[Said]:
         words = records(turn.get("words"))
         voices = Voices()
-        labels = {voices.number(voice_of(word)): voice_of(word) for word in words}
+        labels = {voices.number(label): label for word in words if (label := voice_of(word)) is not None}
+        whole = text(turn.get("speaker_label")) if not labels else ""
         found = tokens(words, voices) or spread(text(turn.get("transcript")), self._until, self._until)
         for n, part in enumerate(utterances_of(found, pause_s=float("inf"))):
-            label = labels.get(part.speaker) or text(turn.get("speaker_label")) or None
             yield Said(
                 key=f"{self._order(turn)}.{n}",
                 start=part.start,
@@ -137,9 +147,32 @@ class AssemblyCodec:
                 transcript=part.transcript,
                 confidence=part.confidence,
                 words=part.words,
-                label=label if self._ask.diarize and label != "UNKNOWN" else None,
+                label=self._label(labels.get(part.speaker) or whole),
                 lang=language(turn.get("language_code")),
             )
 
+    def _label(self, label: str | None) -> str | None:
+        return label if self._ask.diarize and label and label != UNKNOWN else None
+
     def _order(self, turn: Turn) -> int:
         return int(number(turn.get("turn_order")))
+
+
+def _note(turns: dict[int, T], order: int, what: T) -> None:
+    turns[order] = what
+    if len(turns) > MOST_TURNS:
+        del turns[next(iter(turns))]
+
+
+def _voice_within(turn: Turn, part: Said) -> str:
+    """Return the voice of most of a turn's words that lie in a part; of a turn whose words have none, its own."""
+    found = Counter(
+        label
+        for word in records(turn.get("words"))
+        if (label := voice_of(word)) is not None and part.start <= _middle(word) <= part.end
+    )
+    return next((label for label, _ in found.most_common(1)), text(turn.get("speaker_label")))
+
+
+def _middle(word: Mapping[str, Any]) -> float:
+    return (number(word.get("start")) + number(word.get("end"))) / 2000

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.client import Client
-from sederunt.transcription.cloud.faults import Explained
+from sederunt.transcription.cloud.faults import CLOSES, Explained
 from sederunt.transcription.cloud.job import Find, Progress, VendorJob
 from sederunt.transcription.cloud.reading import record, records, status_word, text
 from sederunt.transcription.cloud.vendor import Ask, Live, Vendor
@@ -17,7 +18,9 @@ from sederunt.transcription.gladia.stream import GladiaCodec
 from sederunt.transcription.provider import Result
 
 # Close codes after which a session is over, though its address still answers (4403).
-ENDS = frozenset(range(4400, 4500))
+ENDS = frozenset({1000, *range(4400, 4500)})
+# After any other code it goes on at the same address. That needs no key: no code speaks of keys here.
+GOES_ON = dict.fromkeys(CLOSES, ProviderFault.TRANSIENT)
 
 
 async def batch(job: VendorJob) -> Result:
@@ -68,5 +71,5 @@ VENDOR = Vendor(
     batch=batch,
     check=requests.check,
     erase=requests.delete,
-    live=Live(codec=GladiaCodec, start=start, resumes=True, ends=ENDS),
+    live=Live(codec=GladiaCodec, start=start, resumes=True, ends=ENDS, closes=GOES_ON),
 )

@@ -39,7 +39,8 @@ def parse(body: Any) -> Result:
     delimiter = record(metadata.get("language_pack_info")).get("word_delimiter")
     items = records(answer.get("results"))
     found = sure(tokens(items, Voices(), spaced=delimiter != ""), items, "alternatives")
-    return Result(utterances=ordered(utterances_of(found)), detected_lang=_found_language(metadata))
+    detected = _found_language(metadata) or _spoken_language(items)
+    return Result(utterances=ordered(utterances_of(found)), detected_lang=detected)
 
 
 def tokens(items: Iterable[Item], voices: Voices, *, spaced: bool = True) -> list[Token]:
@@ -94,3 +95,10 @@ def _found_language(metadata: Item) -> str | None:
             length = number(stretch.get("end_time")) - number(stretch.get("start_time"))
             seconds[code] += max(1, round(length))
     return next((code for code, _ in seconds.most_common(1)), None)
+
+
+def _spoken_language(items: Iterable[Item]) -> str | None:
+    """Return the language of most words; each names its own."""
+    bests = (record(next(iter(records(item.get("alternatives"))), None)) for item in items)
+    spoken = Counter(code for best in bests if (code := language(best.get("language"))))
+    return next((code for code, _ in spoken.most_common(1)), None)

@@ -16,6 +16,7 @@ from sederunt.transcription.languages import primary_tag
 JOBS, SOCKET = "/v2/jobs", "/v2"
 LISTED = 100  # jobs looked through for ours; newest first
 MAX_DELAY_S = 1.5  # how long a stream may think about a word; 0.7 to 4
+OTHERWISE = "en"
 PAUSE_S = 0.6  # a longer silence ends an utterance
 # Its own codes where they are not ISO 639-1.
 CODES: Mapping[str, str] = MappingProxyType({"zh": "cmn"})
@@ -32,7 +33,9 @@ def check(_access: Access) -> VendorCall:
 
 
 def submit(ask: Ask) -> VendorCall:
-    """Send a file to be transcribed. A language that it finds without being sure is taken all the same."""
+    """Send a file to be transcribed. A language that it finds without being sure is taken all the same; a file with too
+    little speech to find one would be rejected but for a default.
+    """
     wanted = _common(ask) | {"language": code_of(ask.lang) or "auto"}
     config: dict[str, Any] = {
         "type": "transcription",
@@ -40,7 +43,7 @@ def submit(ask: Ask) -> VendorCall:
         "tracking": {"reference": ask.reference},
     }
     if wanted["language"] == "auto":
-        config["language_identification_config"] = {"low_confidence_action": "allow"}
+        config["language_identification_config"] = {"low_confidence_action": "allow", "default_language": OTHERWISE}
     return VendorCall(
         method="POST",
         path=JOBS,
@@ -79,7 +82,7 @@ def delete(_access: Access, copy: str) -> tuple[VendorCall, ...]:
 def stream(ask: Ask) -> dict[str, Any]:
     """Return the first message of a stream."""
     wanted = _common(ask) | {
-        "language": code_of(ask.lang) or "en",
+        "language": code_of(ask.lang) or OTHERWISE,
         "enable_partials": True,
         "max_delay": MAX_DELAY_S,
         "max_delay_mode": "flexible",

@@ -27,6 +27,7 @@ from sederunt.transcription.speechmatics import requests
 from sederunt.transcription.speechmatics.parse import Item, tokens, voice_of
 
 _F = ProviderFault
+SPENT = "timelimit_exceeded"  # the contract's hours
 KINDS: Mapping[str, ProviderFault] = MappingProxyType(
     {
         "not_authorised": _F.AUTH,
@@ -35,13 +36,16 @@ KINDS: Mapping[str, ProviderFault] = MappingProxyType(
         "invalid_config": _F.INVALID_REQUEST,
         "invalid_message": _F.INVALID_REQUEST,
         "invalid_audio_type": _F.INVALID_REQUEST,
+        "invalid_output_format": _F.INVALID_REQUEST,
+        "insufficient_funds": _F.PAYMENT,
+        SPENT: _F.PAYMENT,
         "protocol_error": _F.INVALID_REQUEST,
         "quota_exceeded": _F.RATE_LIMITED,  # of sessions at once
     }
 )
 CLOSES: Mapping[int, ProviderFault] = MappingProxyType(
     {1003: _F.INVALID_REQUEST, 1008: _F.TRANSIENT, 4001: _F.AUTH, 4003: _F.AUTH, 4004: _F.INVALID_REQUEST}
-    | {4005: _F.RATE_LIMITED, 4006: _F.TRANSIENT, 4013: _F.TRANSIENT}
+    | {4005: _F.RATE_LIMITED, 4006: _F.PAYMENT, 4013: _F.TRANSIENT}
 )
 
 
@@ -50,7 +54,7 @@ class SpeechmaticsCodec:
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._frames = 0
+        self._frames, self._is_heard = 0, False
         self._turn = OpenTurn(self._read_items)
         self._told = OnceOnly()
 
@@ -69,6 +73,7 @@ class SpeechmaticsCodec:
             body = record(foreign_json.read(message))
         except ValueError:
             return ()
+        self._is_heard |= body.get("message") in ("AddPartialTranscript", "AddTranscript")
         match body.get("message"):
             case "RecognitionStarted":
                 return (Ready(),)
@@ -83,8 +88,14 @@ class SpeechmaticsCodec:
                 return [*self._turn.settle(), Finished()]
             case "Error":
                 code, why = text(body.get("type")), text(body.get("reason"))
-                return (StreamRefused(kind=KINDS.get(code, _F.TRANSIENT), message=why, code=code),)
+                return (StreamRefused(kind=self._kind(code), message=why, code=code),)
         return ()
+
+    def _kind(self, code: str) -> ProviderFault:
+        """Return the class of an error. A session that has worked is opened once more: only a refused one tells that
+        nothing is left.
+        """
+        return _F.TRANSIENT if code == SPENT and self._is_heard else KINDS.get(code, _F.TRANSIENT)
 
     def _added(self, body: Mapping[str, Any]) -> Iterator[Told]:
         results = self._told.fresh(_items(body), _identity)

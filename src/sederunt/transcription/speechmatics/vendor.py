@@ -17,6 +17,7 @@ from sederunt.transcription.speechmatics.rows import MODELS, PROVIDER_ROW
 from sederunt.transcription.speechmatics.stream import CLOSES, SpeechmaticsCodec
 
 ENDED = frozenset({"rejected", "deleted", "expired"})
+SILENT = "no speech"  # what a file without a word is rejected by, where its language was to be found
 LOCKED = 423
 
 
@@ -25,20 +26,28 @@ async def batch(job: VendorJob) -> Result:
     find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference), older=requests.older_jobs)
     job_id = await job.once("submit", requests.submit(job.ask), find=find)
     job.leaves(job_id)
-    await job.poll(requests.job(job_id), state)
+    told = await job.poll(requests.job(job_id), state)
+    if status_word(_shown(told).get("status")) in ENDED:
+        return Result(utterances=(), detected_lang=None)  # nobody speaks in it
     return await job.fetch(requests.transcript(job_id), parse)
 
 
 def state(told: Any) -> Progress | Explained:
     """Read how far a job is."""
-    shown = record(record(told).get("job")) or record(told)
+    shown = _shown(told)
     status = status_word(shown.get("status"))
     if status == "done":
         return Progress.DONE
     if status in ENDED:
         errors = "; ".join(filter(None, (text(each.get("message")) for each in records(shown.get("errors")))))
+        if SILENT in errors.lower():
+            return Progress.DONE
         return Explained(message=errors or f"the job was {status}", code=status)
     return Progress.RUNNING
+
+
+def _shown(told: Any) -> Mapping[str, Any]:
+    return record(record(told).get("job")) or record(told)
 
 
 def _ours(listing: Any, reference: str) -> Mapping[str, Any] | None:

@@ -113,6 +113,49 @@ def test_a_voice_that_was_another_is_settled_anew_under_the_same_key() -> None:
     assert again.said.label == "C"
 
 
+def voiced(order: int, *words: tuple[str, str | None], formatted: bool = True, whole: str = "") -> dict[str, Any]:
+    spoken = [
+        {"text": text, "start": 100 * n, "end": 100 * n + 90, "confidence": 0.9, "speaker": speaker}
+        for n, (text, speaker) in enumerate(words)
+    ]
+    turn = {"type": "Turn", "turn_order": order, "end_of_turn": True, "turn_is_formatted": formatted, "words": spoken}
+    return turn | ({"speaker_label": whole} if whole else {})
+
+
+def revise(codec: AssemblyCodec, revision: dict[str, Any]) -> list[Any]:
+    return list(codec.read(json.dumps({"type": "SpeakerRevision", "revisions": [revision]})))
+
+
+def labels(told: Any) -> list[tuple[str, str | None]]:
+    return [(each.said.transcript, each.said.label) for each in told if isinstance(each, Settled)]
+
+
+def test_a_revision_finds_the_parts_of_its_turn_whatever_it_is_cut_into() -> None:
+    codec = AssemblyCodec(ask("assembly-ai-realtime", mixed=True))
+    codec.read(json.dumps(voiced(0, ("Who", "A"), ("is", "A"), ("me?", "A"))))
+    mostly = voiced(0, ("who", "B"), ("is", "B"), ("me", "A"))
+    assert labels(revise(codec, mostly)) == [("Who is me?", "B")]
+    assert revise(codec, mostly) == [], "nothing new"
+    codec.read(json.dumps(voiced(1, ("Yes.", "A"), ("No.", "B"))))
+    assert labels(revise(codec, voiced(1, ("Yes.", "B"), ("No.", "B")))) == [("Yes.", "B")]
+    assert labels(revise(codec, {"turn_order": 1, "speaker_label": "C"})) == [("Yes.", "C"), ("No.", "C")]
+
+
+def test_a_revision_reaches_a_turn_that_waits_for_its_formatted_twin() -> None:
+    codec = AssemblyCodec(ask("assembly-ai-realtime", mixed=True))
+    codec.read(json.dumps(voiced(0, ("yes", "A"), formatted=False)))
+    assert revise(codec, voiced(0, ("yes", "B"))) == []
+    assert labels(codec.read(json.dumps(voiced(0, ("Yes.", "A"))))) == [("Yes.", "B")]
+
+
+def test_a_word_without_a_voice_gives_nobody_anothers_words() -> None:
+    codec = AssemblyCodec(ask("assembly-ai-realtime", mixed=True))
+    told = codec.read(json.dumps(voiced(0, ("Hello", "A"), ("yes", "B"), ("mm", None), whole="B")))
+    assert labels(told)[:2] == [("Hello", "A"), ("yes", "B")]
+    whole = codec.read(json.dumps(voiced(1, ("Well", None), whole="B")))
+    assert labels(whole) == [("Well", "B")]
+
+
 @pytest.mark.parametrize(
     ("code", "sentence", "kind"),
     [

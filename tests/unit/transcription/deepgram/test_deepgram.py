@@ -187,6 +187,14 @@ def test_two_voices_of_one_window_are_two_segments_with_the_vendors_labels() -> 
     assert [event.said.label for event in told if isinstance(event, Settled)] == ["4", "2"]
 
 
+def test_a_word_without_a_voice_takes_no_label_away() -> None:
+    codec = DeepgramCodec(ask("deepgram-realtime", mixed=True))
+    unknown = {**word("Mm.", 2), "speaker": None}
+    words = [word("One.", 0, speaker=0), word("Two.", 1, speaker=1), unknown]
+    labels = [event.said.label for event in codec.read(results(words, final=True)) if isinstance(event, Settled)]
+    assert labels[:2] == ["0", "1"]
+
+
 def test_a_draft_that_the_final_does_not_have_is_taken_back() -> None:
     codec = DeepgramCodec(ask("deepgram-realtime", mixed=True))
     list(codec.read(results([word("One", 0, speaker=0), word("two", 1, speaker=1)], final=False)))

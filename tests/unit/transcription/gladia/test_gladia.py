@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sederunt.errors import ProviderFault
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.faults import Explained
 from sederunt.transcription.cloud.job import Progress
@@ -12,7 +13,7 @@ from sederunt.transcription.cloud.vendor import Acknowledged, Ask, Finished, Str
 from sederunt.transcription.gladia import requests
 from sederunt.transcription.gladia.parse import parse
 from sederunt.transcription.gladia.stream import GladiaCodec
-from sederunt.transcription.gladia.vendor import ENDS, state
+from sederunt.transcription.gladia.vendor import ENDS, VENDOR, state
 from sederunt.transcription.models import find
 from sederunt.transcription.sessions import Draft, Heard, Settled
 
@@ -94,8 +95,16 @@ def test_what_was_acknowledged_is_not_sent_again() -> None:
 
 
 def test_a_session_that_is_over_is_not_taken_up_again() -> None:
-    assert 4403 in ENDS
+    assert {1000, 4403} <= ENDS
     assert 1011 not in ENDS
+
+
+@pytest.mark.parametrize("code", [1002, 1003, 1007, 1008, 4001, 4002, 4003])
+def test_a_code_that_means_a_refusal_elsewhere_leaves_a_session_to_go_on_with(code: int) -> None:
+    assert VENDOR.live is not None
+    assert VENDOR.live.closes is not None
+    assert VENDOR.live.closes[code] is ProviderFault.TRANSIENT
+    assert code not in VENDOR.live.ends
 
 
 def test_a_final_without_an_id_or_words_costs_no_word() -> None:

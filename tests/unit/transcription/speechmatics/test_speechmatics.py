@@ -33,7 +33,7 @@ def config(**wishes: Any) -> dict[str, Any]:
 def test_a_language_that_is_found_without_certainty_is_taken_all_the_same() -> None:
     found = config()
     assert found["transcription_config"]["language"] == "auto"
-    assert found["language_identification_config"] == {"low_confidence_action": "allow"}
+    assert found["language_identification_config"] == {"low_confidence_action": "allow", "default_language": "en"}
     given = config(lang="zh-Hans", vocabulary=["Sederunt"])
     assert given["transcription_config"]["language"] == "cmn"
     assert given["transcription_config"]["additional_vocab"] == [{"content": "Sederunt"}]
@@ -76,6 +76,13 @@ def test_the_language_is_the_one_of_most_of_the_time() -> None:
     assert parse({"results": [], "metadata": {"language_identification": {"error": "NO_SPEECH"}}}).detected_lang is None
 
 
+def test_the_language_is_the_words_where_nothing_else_tells_it() -> None:
+    words = [item(word, n) for n, word in enumerate(("hola", "bien", "okay"))]
+    for word, tag in zip(words, ("es", "es", "en"), strict=True):
+        word["alternatives"][0]["language"] = tag
+    assert parse({"results": words, "metadata": {}}).detected_lang == "es"
+
+
 @pytest.mark.parametrize("body", [{"results": [None, {"alternatives": 7}]}])
 def test_odd_items_hold_no_words(body: Any) -> None:
     assert parse(body).utterances == ()
@@ -86,6 +93,8 @@ def test_a_job_is_running_done_or_rejected_for_a_reason() -> None:
     assert state({"job": {"status": "done"}}) is Progress.DONE
     rejected = state({"job": {"status": "rejected", "errors": [{"message": "no audio"}]}})
     assert rejected == Explained(message="no audio", code="rejected")
+    silent = {"status": "rejected", "errors": [{"message": "No speech found for language identification"}]}
+    assert state({"job": silent}) is Progress.DONE, "nobody speaks in it"
 
 
 def read(codec: SpeechmaticsCodec, message: str, **more: Any) -> list[Any]:
@@ -141,9 +150,20 @@ def test_refusals_are_read_by_their_kind() -> None:
         (refused,) = read(codec, "Error", type=name, reason="why")
         assert isinstance(refused, StreamRefused)
         assert refused.kind is kind
+    spent = {"insufficient_funds": ProviderFault.PAYMENT, "timelimit_exceeded": ProviderFault.PAYMENT}
+    for name, kind in {**spent, "invalid_output_format": ProviderFault.INVALID_REQUEST}.items():
+        (refused,) = read(codec, "Error", type=name, reason="why")
+        assert refused.kind is kind
     told = refusal(403, {"code": 403, "error": "Forbidden", "detail": "no rights"})
     assert (told.message, told.code) == ("no rights", "Forbidden")
     assert refusal(423, {"error": "Resource Locked"}).kind is ProviderFault.TRANSIENT
+
+
+def test_a_session_that_worked_and_reached_a_limit_is_opened_once_more() -> None:
+    codec = SpeechmaticsCodec(ask("speechmatics-realtime"))
+    read(codec, "AddTranscript", results=[item("Well", 0.2)], metadata={"end_time": 1.0})
+    (refused,) = read(codec, "Error", type="timelimit_exceeded", reason="Usage quota reached")
+    assert refused.kind is ProviderFault.TRANSIENT
 
 
 def test_words_that_are_told_twice_count_once() -> None:
