@@ -15,6 +15,7 @@ from harness.api_room import GOOD_BOT, WAYS, ApiRoom
 from harness.fake_clock import FakeClock
 from sederunt.accounts.meeting_accounts import SignIn
 from sederunt.api import checks
+from sederunt.api.schemas.values import LATEST_MILLISECONDS
 from sederunt.bus.connection import Bus, BusAway
 from sederunt.database.bots import Bots
 from sederunt.model.bot import Bot, Service
@@ -253,6 +254,24 @@ async def test_a_picture_is_kept_and_served_and_wins_over_an_address(room: ApiRo
     for change in instead:
         changed = (await room.client.patch(f"/bot/{made['id']}", json=change)).json()
     assert changed["bot_avatar"] == "https://a.example/p.png"
+
+
+async def test_a_field_that_another_one_wins_over_does_not_count_whatever_it_holds(room: ApiRoom) -> None:
+    file = "data:image/png;base64," + base64.b64encode(PNG).decode()
+    made = await room.bot_in("scheduled", bot_avatar_file=file, bot_avatar_url="")
+    assert "/avatar-" in made["bot_avatar"]
+    nested = {"custom_metadata": {"room": "7"}, "metadata": {"room": 7, "tags": [1]}}
+    changed = await room.client.patch(f"/bot/{made['id']}", json=nested)
+    assert (changed.status_code, changed.json()["custom_metadata"]) == (200, {"room": "7"})
+
+
+async def test_the_latest_moment_that_may_be_booked_can_be(room: ApiRoom) -> None:
+    made = await room.bot(scheduled_start_time=LATEST_MILLISECONDS)
+    answer = await room.client.patch(f"/bot/{made['id']}", json={"scheduled_start_time": LATEST_MILLISECONDS - 1})
+    assert (made["status"], answer.status_code) == ("scheduled", 200)
+    for path in ("/bot", "/bot/validate"):
+        beyond = await room.client.post(path, json={**GOOD_BOT, "scheduled_start_time": LATEST_MILLISECONDS + 1})
+        assert list(beyond.json()["errors"]) == ["scheduled_start_time"]
 
 
 async def test_only_a_scheduled_bot_can_be_changed(room: ApiRoom) -> None:

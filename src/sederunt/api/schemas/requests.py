@@ -131,13 +131,16 @@ class BotFields(Body):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_empty_picture(cls, body: Mapping[str, object]) -> Mapping[str, object]:
-        """Drop a picture of {}, which is what a client's file becomes in JSON: it counts as not sent, so that a PATCH
-        leaves the picture.
+    def _without_what_does_not_count(cls, body: Mapping[str, object]) -> Mapping[str, object]:
+        """Drop what another field wins over, whatever it holds; and a picture of {}, which is what a client's file
+        becomes in JSON: it counts as not sent, so that a PATCH leaves the picture.
         """
-        if body.get("bot_avatar_file") != {}:
-            return body
-        return {name: value for name, value in body.items() if name != "bot_avatar_file"}
+        dropped = {
+            "bot_avatar_file": body.get("bot_avatar_file") == {},
+            "bot_avatar_url": bool(body.get("bot_avatar_file")),
+            "metadata": isinstance(body.get("custom_metadata"), Mapping),
+        }
+        return {name: value for name, value in body.items() if not dropped.get(name)}
 
 
 class AvatarFields(Body):

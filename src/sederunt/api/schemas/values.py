@@ -26,7 +26,7 @@ AVATAR_BYTES = 5_000_000
 
 # Unix times above this are milliseconds: as seconds they would lie beyond the year 5138.
 MILLISECONDS_FROM = 10**11
-LATEST_MILLISECONDS = 253_402_300_799_999  # the last moment of the year 9999
+LATEST_MILLISECONDS = 253_402_214_399_999  # a day before the year 10000 begins: what is booked then ends before it
 
 # First bytes of the pictures we take → what they are.
 _PICTURES: tuple[tuple[re.Pattern[bytes], str], ...] = (
