@@ -19,7 +19,7 @@ from av.container import OutputContainer
 from sederunt.media import matroska, opus
 from sederunt.media.mixing import Mixer, Samples, Voice
 from sederunt.media.pieces import add_track, read_piece, to_mux
-from sederunt.media.spool import Spool
+from sederunt.media.spool import FittedPiece, Spool
 from sederunt.model.audio import Packet
 
 MIX_BIT_RATE = 32_000
@@ -50,7 +50,7 @@ class AssemblyFacts:
 
 
 def assemble(
-    pieces: Iterable[bytes],
+    pieces: Iterable[bytes | FittedPiece[Packet]],
     *,
     mixed: Path,
     tracks: Path,

@@ -25,7 +25,7 @@ from av.video.stream import VideoStream
 
 from sederunt.media import matroska
 from sederunt.media.layout import Canvas, Spoke, Stage, Tile, arrange, fit
-from sederunt.media.spool import Spool
+from sederunt.media.spool import FittedPiece, Spool
 from sederunt.media.video import (
     VIDEO_CODECS,
     VideoFrame,
@@ -67,7 +67,7 @@ class VideoLayout:
 
 
 def compose(
-    pieces: Iterable[bytes],
+    pieces: Iterable[bytes | FittedPiece[VideoFrame]],
     *,
     audio: Path,
     target: Path,
@@ -88,7 +88,11 @@ def _step_back() -> None:
 
 
 def _compose(
-    pieces: Iterable[bytes], audio: Path, target: Path, layout: VideoLayout, progress: Callable[[float], None] | None
+    pieces: Iterable[bytes | FittedPiece[VideoFrame]],
+    audio: Path,
+    target: Path,
+    layout: VideoLayout,
+    progress: Callable[[float], None] | None,
 ) -> CompositionFacts:
     with tempfile.TemporaryFile(dir=target.parent) as scratch:
         spool = Spool(scratch, lambda data, salvage: read_video_piece(data, salvage=salvage))

@@ -1,6 +1,7 @@
 """Pieces on disk, read back in the order of their times, whatever order they came in."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import IO, Generic, Protocol, TypeVar
 
@@ -18,6 +19,21 @@ class Timed(Protocol):
 Item = TypeVar("Item", bound=Timed)
 
 
+class Fitting(Protocol[Item]):
+    """What of a recording's items is kept, and where these lie."""
+
+    def of(self, items: Iterable[Item], /) -> list[Item]:
+        """Return what is kept of items, at their places, in the order in which they came."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FittedPiece(Generic[Item]):
+    """A piece of a recording of which only a part is kept, or which lies elsewhere than it says."""
+
+    data: bytes
+    fit: Fitting[Item]
+
+
 class Spool(Generic[Item]):
     """Copies pieces to a scratch file and gives their items by start, holding only the pieces that overlap.
 
@@ -28,34 +44,42 @@ class Spool(Generic[Item]):
 
     def __init__(self, file: IO[bytes], read: Callable[[bytes, bool], list[Item]]) -> None:
         self._file, self._read = file, read
-        self._index: list[tuple[float, int, int]] = []  # first start, place, length
+        self._index: list[tuple[float, int, int, Fitting[Item] | None]] = []  # first start, place, length, fit
         self.pieces = self.damaged = 0
 
-    def fill(self, pieces: Iterable[bytes]) -> None:
+    def fill(self, pieces: Iterable[bytes | FittedPiece[Item]]) -> None:
         """Take all pieces, one after another."""
-        for data in pieces:
+        for piece in pieces:
+            data, fit = (piece.data, piece.fit) if isinstance(piece, FittedPiece) else (piece, None)
             self.pieces += 1
-            try:
-                items = self._read(data, False)
-            except BrokenMedia as error:
-                items = self._read(data, True)
-                self.damaged += 1
-                logger.warning(
-                    "piece was damaged", action="piece_salvaged", reason=str(error), bytes=len(data), kept=len(items)
-                )
+            items = self._looked_into(data)
+            if fit is not None:
+                items = fit.of(items)
             if items:
-                self._index.append((items[0].start, self._file.tell(), len(data)))
+                self._index.append((items[0].start, self._file.tell(), len(data), fit))
                 self._file.write(data)
         self._index.sort(key=itemgetter(0))
+
+    def _looked_into(self, data: bytes) -> list[Item]:
+        try:
+            return self._read(data, False)
+        except BrokenMedia as error:
+            items = self._read(data, True)
+            self.damaged += 1
+            logger.warning(
+                "piece was damaged", action="piece_salvaged", reason=str(error), bytes=len(data), kept=len(items)
+            )
+            return items
 
     def items(self) -> Iterator[Item]:
         """Yield everything by start."""
         held: list[Item] = []
-        for start, place, length in self._index:
+        for start, place, length, fit in self._index:
             ready = [item for item in held if item.start < start]
             yield from ready
             held = held[len(ready) :]
             self._file.seek(place)
-            held.extend(self._read(self._file.read(length), True))
+            items = self._read(self._file.read(length), True)
+            held.extend(items if fit is None else fit.of(items))
             held.sort(key=attrgetter("start"))
         yield from held

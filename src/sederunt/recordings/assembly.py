@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -23,10 +22,13 @@ from sederunt.media.assembly import AssemblyFacts, assemble
 from sederunt.media.composition import VideoLayout, compose
 from sederunt.media.probe import probe
 from sederunt.media.seam import Fit
+from sederunt.media.spool import FittedPiece, Fitting, Timed
+from sederunt.media.video import VideoFrame
+from sederunt.model.audio import Packet
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.participant import Participant
 from sederunt.recordings.piece_keys import PICTURES, SOUND, files_prefix
-from sederunt.recordings.seams import EVERYTHING, fits_of, fitted, stay_of
+from sederunt.recordings.seams import fits_of, picture_fits_of, stay_of
 from sederunt.recordings.video_layout import layout_of
 from sederunt.storage.objects import Objects
 from sederunt.tracing import traced
@@ -39,6 +41,7 @@ SLACK_S = 1.0  # by which a composed recording may differ from its sound
 logger = log.get(component="meetings")
 
 T = TypeVar("T")
+Item = TypeVar("Item", bound=Timed)
 Progress = Callable[[float], None]
 
 
@@ -124,10 +127,11 @@ async def _merge_and_store(
     mixed, tracks = folder / "sound.webm", folder / "tracks"
     tracks.mkdir()
 
-    def merge(pieces: Iterator[bytes], progress: Progress) -> AssemblyFacts:
+    def merge(pieces: Iterator[bytes | FittedPiece[Packet]], progress: Progress) -> AssemblyFacts:
         return assemble(pieces, mixed=mixed, tracks=tracks, duration_s=layout.duration_s, progress=progress)
 
-    facts = asdict(await _with_pieces(objects, keys, merge, await fits_of(objects, keys)))
+    fits = await fits_of(objects, keys)
+    facts = asdict(await _with_pieces(objects, keys, merge, fits))
     if facts["damaged_pieces"] and not believes_damage:
         raise BadAnswer(f"{facts['damaged_pieces']} of {len(keys)} pieces of {prefix} came damaged out of the storage.")
     for path in sorted(tracks.iterdir()):
@@ -138,7 +142,7 @@ async def _merge_and_store(
         try:
             recording = folder / "recording.webm"
             facts["video"] = await _film(
-                objects, pictures, mixed, recording, replace(layout, duration_s=facts["duration_s"])
+                objects, pictures, fits, mixed, recording, replace(layout, duration_s=facts["duration_s"])
             )
         except (MediaError, av.FFmpegError, ValueError) as error:
             # The sound must not be lost with the pictures; these are kept, and go with the bot.
@@ -149,10 +153,16 @@ async def _merge_and_store(
     await objects.put(f"{prefix}/tracks.json", json.dumps(facts).encode())
 
 
-async def _film(objects: Objects, keys: list[str], mixed: Path, target: Path, layout: VideoLayout) -> dict[str, Any]:
-    """Compose the pictures with the sound into `target`, and look whether it is what it should be."""
+async def _film(
+    objects: Objects, keys: list[str], sound: Mapping[str, Fit], mixed: Path, target: Path, layout: VideoLayout
+) -> dict[str, Any]:
+    """Compose the pictures with the sound into `target`, and look whether it is what it should be.
 
-    def work(pieces: Iterator[bytes], progress: Progress) -> dict[str, Any]:
+    Args:
+        sound: stay → how its sound was fitted, by which its pictures are, too.
+    """
+
+    def work(pieces: Iterator[bytes | FittedPiece[VideoFrame]], progress: Progress) -> dict[str, Any]:
         facts = compose(pieces, audio=mixed, target=target, layout=layout, progress=progress)
         made = probe(target)
         if facts.sources and not made.has_video:
@@ -162,14 +172,14 @@ async def _film(objects: Objects, keys: list[str], mixed: Path, target: Path, la
         return asdict(facts)
 
     async with COMPOSING:
-        return await _with_pieces(objects, keys, work)
+        return await _with_pieces(objects, keys, work, await picture_fits_of(objects, keys, sound))
 
 
 async def _with_pieces(
     objects: Objects,
     keys: Sequence[str],
-    work: Callable[[Iterator[bytes], Progress], T],
-    fits: Mapping[str, Fit] = MappingProxyType({}),
+    work: Callable[[Iterator[bytes | FittedPiece[Item]], Progress], T],
+    fits: Mapping[str, Fitting[Item]],
 ) -> T:
     """Run `work` in a thread, which gets the pieces one after another. A cancelled caller's thread ends soon.
 
@@ -183,11 +193,12 @@ async def _with_pieces(
         if stopped.is_set():
             raise InterruptedError("nobody waits for this work any more")
 
-    def pieces() -> Iterator[bytes]:
+    def pieces() -> Iterator[bytes | FittedPiece[Item]]:
         for key in keys:
             check()
             piece = asyncio.run_coroutine_threadsafe(objects.get(key), loop).result(FETCH_S)
-            yield from fitted(piece, fits.get(stay_of(key), EVERYTHING))
+            fit = fits.get(stay_of(key))
+            yield piece if fit is None else FittedPiece(data=piece, fit=fit)
 
     working = asyncio.ensure_future(asyncio.to_thread(work, pieces(), check))
     try:

@@ -1,16 +1,23 @@
 """How the pieces of a bot's stays fit together, where one began before the one before it had ended."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
+from typing import TypeVar
 
-from sederunt.media.pieces import read_piece, write_piece
-from sederunt.media.seam import MOST_SHIFT_S, Fit, seam
+from sederunt.media.picture_seam import PictureFit, picture_ends
+from sederunt.media.pieces import read_piece
+from sederunt.media.seam import MOST_SHIFT_S, NEAR_S, Fit, seam
+from sederunt.media.spool import Timed
+from sederunt.media.video import VideoFrame, read_video_piece
 from sederunt.model.audio import Packet
 from sederunt.storage.objects import Objects
 
 LATER_PIECES = 3  # of the later stay that are compared: twelve seconds, more than two holders ever share
 EVERYTHING = Fit()
+
+Item = TypeVar("Item", bound=Timed)
+Reader = Callable[[bytes], list[Item]]
 
 
 def stay_of(key: str) -> str:
@@ -24,15 +31,15 @@ async def fits_of(objects: Objects, keys: Sequence[str]) -> Mapping[str, Fit]:
     Args:
         keys: of all pieces of sound, in order. Raises what storage raises.
     """
-    stays = {stay: list(own) for stay, own in groupby(keys, stay_of)}
+    stays = _stays(keys)
     fits: dict[str, Fit] = {}
     for earlier, later in pairwise(stays):
         shift_s = fits.get(earlier, EVERYTHING).shift_s
-        head = [packet for key in stays[later][:LATER_PIECES] for packet in await _packets(objects, key)]
+        head = await _head(objects, stays[later], _packets)
         if not head:
             continue
         first_s = min(packet.start for packet in head)
-        tail = await _tail(objects, stays[earlier], first_s - MOST_SHIFT_S)
+        tail = await _tail(objects, stays[earlier], first_s - MOST_SHIFT_S, _packets)
         if (found := seam(tail, head)) is not None:
             fits[earlier] = replace(found.earlier, shift_s=shift_s)
             # Laid against the earlier one's own times, which are moved with it.
@@ -40,24 +47,48 @@ async def fits_of(objects: Objects, keys: Sequence[str]) -> Mapping[str, Fit]:
     return fits
 
 
-async def _tail(objects: Objects, keys: Sequence[str], since_s: float) -> list[Packet]:
+async def picture_fits_of(objects: Objects, keys: Sequence[str], sound: Mapping[str, Fit]) -> Mapping[str, PictureFit]:
+    """Return stay → what of its pictures is kept and where they lie; stays that are kept as they are are not in it.
+
+    Args:
+        keys: of all pieces of pictures, in order. Raises what storage raises.
+        sound: the fits of the stays' sound, which tell how far their clocks are apart.
+    """
+    stays = _stays(keys)
+    fits = {stay: PictureFit(shift_s=sound.get(stay, EVERYTHING).shift_s) for stay in stays}
+    for earlier, later in pairwise(stays):
+        head = fits[later].of(await _head(objects, stays[later], _pictures))
+        if not head:
+            continue
+        since_s = min(frame.start for frame in head) - NEAR_S - fits[earlier].shift_s
+        tail = fits[earlier].of(await _tail(objects, stays[earlier], since_s, _pictures))
+        fits[earlier] = replace(fits[earlier], until_s=picture_ends(tail, head))
+    return {stay: fit for stay, fit in fits.items() if fit != PictureFit()}
+
+
+def _stays(keys: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    return {stay: list(own) for stay, own in groupby(keys, stay_of)}
+
+
+async def _head(objects: Objects, keys: Sequence[str], read: Reader[Item]) -> list[Item]:
+    """Return what a stay recorded at first."""
+    return [item for key in keys[:LATER_PIECES] for item in read(await objects.get(key))]
+
+
+async def _tail(objects: Objects, keys: Sequence[str], since_s: float, read: Reader[Item]) -> list[Item]:
     """Return what a stay recorded since a second by its own times, or a little more."""
-    tail: list[Packet] = []
+    tail: list[Item] = []
     for key in reversed(keys):
-        packets = await _packets(objects, key)
-        tail = [*packets, *tail]
-        if packets and packets[0].start < since_s:
+        items = read(await objects.get(key))
+        tail = [*items, *tail]
+        if items and items[0].start < since_s:
             break
     return tail
 
 
-async def _packets(objects: Objects, key: str) -> list[Packet]:
-    return read_piece(await objects.get(key), salvage=True)
+def _packets(data: bytes) -> list[Packet]:
+    return read_piece(data, salvage=True)
 
 
-def fitted(data: bytes, fit: Fit) -> Iterator[bytes]:
-    """Yield a piece as it fits; nothing where nothing of it is kept."""
-    if fit == EVERYTHING:
-        yield data
-    elif packets := fit.of(read_piece(data, salvage=True)):
-        yield write_piece(packets)
+def _pictures(data: bytes) -> list[VideoFrame]:
+    return read_video_piece(data, salvage=True)

@@ -16,6 +16,8 @@ import pytest
 from sederunt.media import opus
 from sederunt.media.assembly import AssemblyFacts, assemble
 from sederunt.media.pieces import read_piece, write_piece
+from sederunt.media.seam import Fit
+from sederunt.media.spool import FittedPiece
 from sederunt.model.audio import Packet
 
 MakePackets = Callable[..., list[Packet]]
@@ -30,7 +32,7 @@ def _pieces(packets: Sequence[Packet], seconds: float = 4.0) -> list[bytes]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Callable[..., AssemblyFacts]:
-    def assembled(pieces: Sequence[bytes], duration_s: float, **more: object) -> AssemblyFacts:
+    def assembled(pieces: Sequence[bytes | FittedPiece[Packet]], duration_s: float, **more: object) -> AssemblyFacts:
         return assemble(
             iter(pieces),
             mixed=tmp_path / "recording.webm",
@@ -132,6 +134,13 @@ def test_order_repeats_and_a_second_host_in_the_meeting_change_nothing(
     assert sum(s.packets for s in facts.sources) == pytest.approx(len(packets), abs=2)
     assert (tmp_path / "recording.webm").stat().st_size == pytest.approx(before, rel=0.02)
     assert {round(b - a, 3) for a, b in pairwise(_times(tmp_path / "tracks/0.mka"))} <= {0.02, 0.013, 0.027}
+
+
+def test_a_damaged_piece_that_is_fitted_is_told_too(run: Run, make_packets: MakePackets) -> None:
+    first, second = _pieces(make_packets("1001", 0.0, 8.0), 4.0)
+    facts = run([first, FittedPiece(data=second[: len(second) // 2], fit=Fit(shift_s=1.0))], 9.0)
+    assert (facts.pieces, facts.damaged_pieces) == (2, 1)
+    assert 5.5 < facts.sources[0].end < 8.0, "what is left of it lies a second later"
 
 
 def test_a_damaged_piece_costs_what_is_damaged_and_is_told(run: Run, make_packets: MakePackets) -> None:

@@ -9,7 +9,10 @@ from pathlib import Path
 from uuid import UUID
 
 import av
+import numpy as np
+import numpy.typing as npt
 import pytest
+from av.video.codeccontext import VideoCodecContext
 from structlog.testing import capture_logs
 
 from harness.captured import ZERO_MS, camera, sound
@@ -380,3 +383,46 @@ async def test_two_holders_that_recorded_at_once_leave_each_packet_once_and_none
     assert [packet.payload for packet in packets] == [frame.payload for frame in sound(0, 8)]
     apart = [later.start - earlier.start for earlier, later in pairwise(packets)]
     assert max(abs(step - 0.02) for step in apart) < 0.0025, "no step where one follows the other"
+
+
+@pytest.mark.parametrize(("ahead_ms", "track"), [(-700, 5), (0, 5), (900, 5), (13, 6)])
+async def test_the_pictures_of_two_holders_that_recorded_at_once_are_all_as_they_were_sent(
+    make_recorder: MakeRecorder, objects: Objects, bot: Bot, tmp_path: Path, ahead_ms: int, track: int
+) -> None:
+    """The second one begins with the key frame that it asks for, at second 3, and the first one goes on to second 4."""
+    first, second = make_recorder(stay_name(1, 1)), make_recorder(stay_name(2, 1))
+    await _record(first, 0, 4, 5)
+    for at_s in (2, 4, 6):
+        frames = [*sound(at_s, at_s + 2), *camera(at_s, at_s + 2)]
+        second.frames_arrived(
+            [replace(each, track=track if each.track else 0, at_ms=each.at_ms + ahead_ms) for each in frames]
+        )
+        await second.cut()
+    for recorder in (first, second):
+        await recorder.close()
+    found = await assemble_recording(bot, objects, tmp_path)
+    assert found is not None
+    assert found["video"]["composed"] == (track != 5)
+    assert found["video"]["frames_read"] == pytest.approx(8 * 15, abs=3)
+    await objects.get_file(f"bots/{bot.id}/recording.webm", tmp_path / "out.webm")
+    if track == 5:  # composed, they are scaled and encoded anew
+        assert [at for at, off in _off(tmp_path / "out.webm") if off > 1] == []
+
+
+def _off(path: Path) -> list[tuple[float, float]]:
+    """Second of each decoded picture, and how far it is from the one that was sent for it."""
+    sent, shown = _decoded([frame.payload for frame in camera(0, 8)]), []
+    with av.open(str(path)) as container:
+        shown = [(float(each.time or 0), each.to_ndarray(format="gray")) for each in container.decode(video=0)]
+    return [
+        (at, min(float(np.abs(picture.astype(int) - one).mean()) for one in sent[max(n - 2, 0) : n + 3]))
+        for at, picture in shown
+        for n in [round(at * 15)]
+    ]
+
+
+def _decoded(payloads: list[bytes]) -> list[npt.NDArray[np.int_]]:
+    decoder = av.CodecContext.create("vp8", "r")
+    assert isinstance(decoder, VideoCodecContext)
+    packets = [av.Packet(payload) for payload in payloads]
+    return [each.to_ndarray(format="gray").astype(int) for packet in packets for each in decoder.decode(packet)]
