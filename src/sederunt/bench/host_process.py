@@ -22,8 +22,9 @@ from sederunt.browser.page_request import PageRequest
 from sederunt.browser.pool import BrowserPool
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.media.timeline import Timeline
+from sederunt.media.video import ALL_VIDEO
 from sederunt.meetings.session.watcher import READ_EVERY_S
-from sederunt.model.audio import CapturedFrame, Codec
+from sederunt.model.audio import CapturedFrame
 from sederunt.model.bot import Service
 from sederunt.platforms.admission import join
 from sederunt.platforms.limits import EntryLimits
@@ -31,8 +32,6 @@ from sederunt.platforms.page_state import PageState
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.registry import platform_of
 from sederunt.settings import BrowserSettings
-
-VIDEO = frozenset({Codec.VP8, Codec.VP9, Codec.H264, Codec.OTHER_VIDEO})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +65,8 @@ class SeatedBot:
 
     def take(self, frames: Sequence[CapturedFrame]) -> None:
         for frame in frames:
-            self.counts["video" if frame.codec in VIDEO else "audio"] += 1
-        audio = [frame for frame in frames if frame.codec not in VIDEO]
+            self.counts["video" if frame.codec in ALL_VIDEO else "audio"] += 1
+        audio = [frame for frame in frames if frame.codec not in ALL_VIDEO]
         self.timeline.add(audio)
         if audio and self.first_audio_s is None:
             self.first_audio_s = time.monotonic() - self.opened_at

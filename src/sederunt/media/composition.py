@@ -41,7 +41,7 @@ STILL_S = 1.0  # a picture that does not change is written so often
 BIT_RATE = 900_000
 KEYFRAME_S = 5
 NICENESS = 15
-WEBM_CODECS = frozenset({Codec.VP8, Codec.VP9})
+WEBM_CODECS = frozenset({Codec.VP8, Codec.VP9, Codec.AV1})
 
 Planes = npt.NDArray[np.uint8]  # I420: luma rows, then both colours, as one image of 3/2 the height
 

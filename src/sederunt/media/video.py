@@ -18,18 +18,20 @@ from av.video.stream import VideoStream
 
 from sederunt import log
 from sederunt.errors import BrokenMedia
-from sederunt.media import matroska
+from sederunt.media import av1, matroska
 from sederunt.media.anchor import Anchor
 from sederunt.media.sequence import Counts, Reorder, unwrap
 from sederunt.model.audio import CapturedFrame, Codec
 
 PER_MS = 90.0  # RTP's clock of all video
 TIME_BASE = Fraction(1, 1000)
-VIDEO_CODECS: Mapping[Codec, str] = {Codec.VP8: "vp8", Codec.VP9: "vp9", Codec.H264: "h264"}
+# Codec → its decoder. The one that is called "av1" needs a graphics card.
+VIDEO_CODECS: Mapping[Codec, str] = {Codec.VP8: "vp8", Codec.VP9: "vp9", Codec.H264: "h264", Codec.AV1: "libdav1d"}
+ALL_VIDEO = frozenset((*VIDEO_CODECS, Codec.OTHER_VIDEO))
 logger = log.get(component="media")
 
 _CODECS_BY_NAME = {name: codec for codec, name in VIDEO_CODECS.items()}
-_FOUR_LETTERS = {Codec.VP8: b"VP80", Codec.VP9: b"VP90"}
+_FOUR_LETTERS = {Codec.VP8: b"VP80", Codec.VP9: b"VP90", Codec.AV1: b"AV01"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +46,7 @@ class VideoFrame:
 
 
 class VideoTimeline:
-    """The pictures of one recording, as frames arrive. Other frames than VP8, VP9 and H.264 are left alone."""
+    """The pictures of one recording, as frames arrive. Frames of codecs that are not kept are counted."""
 
     def __init__(self, recording_started_ms: float) -> None:
         self._started_ms = recording_started_ms
@@ -52,12 +54,15 @@ class VideoTimeline:
         self._streams: dict[tuple[int, int], _VideoStream] = {}
         self._begun: set[tuple[str, Codec]] = set()
         self._sources: dict[str, int] = {}
+        self._other = 0
 
     def add(self, frames: Iterable[CapturedFrame]) -> list[VideoFrame]:
         """Take a batch; returns the pictures that have their place now, by start."""
         placed: list[tuple[float, CapturedFrame]] = []
         for frame in frames:
-            if frame.codec in VIDEO_CODECS and frame.payload:
+            if frame.codec not in VIDEO_CODECS:
+                self._other += 1
+            elif frame.payload:
                 key = (frame.track, frame.ssrc)
                 stream = self._streams.get(key)
                 if stream is None:
@@ -70,9 +75,12 @@ class VideoTimeline:
         return self._pictures([one for stream in self._streams.values() for one in stream.drain()])
 
     def facts(self) -> Mapping[str, object]:
-        """Return pictures placed, jumps of a sender's clock, and pictures per source under `sources`."""
+        """Return pictures placed, jumps of a sender's clock, frames of `other` codecs, and pictures per source under
+        `sources`.
+        """
         counts = asdict(self._counts)
-        return {name: counts[name] for name in ("packets", "anchored_again", "early")} | {"sources": self._sources}
+        told = {name: counts[name] for name in ("packets", "anchored_again", "early")}
+        return {**told, "other": self._other, "sources": self._sources}
 
     def _pictures(self, placed: Sequence[tuple[float, CapturedFrame]]) -> list[VideoFrame]:
         pictures: list[VideoFrame] = []
@@ -136,6 +144,7 @@ class VideoPieces:
         """
         if not frames:
             raise ValueError("A piece needs at least one frame.")
+        frames = [frame for frame in frames if frame.codec is not Codec.AV1 or av1.is_whole(frame.payload)]
         self._learn({(frame.source, frame.codec): frame for frame in frames if frame.keyframe})
         frames = [frame for frame in frames if (frame.source, frame.codec) in self._templates]
         if not frames:
@@ -239,7 +248,7 @@ def describe(frame: VideoFrame) -> VideoStream:
 
 
 def _size(frame: VideoFrame) -> tuple[int, int]:
-    """Return width and height; VP8 tells them in ten bytes, VP9's are found by the demuxer itself."""
+    """Return width and height; VP8 tells them in ten bytes, the others' are found by the demuxer itself."""
     if frame.codec is Codec.VP8 and len(frame.payload) >= 10:
         width, height = struct.unpack_from("<HH", frame.payload, 6)
         return width & 0x3FFF, height & 0x3FFF

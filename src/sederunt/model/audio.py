@@ -15,6 +15,7 @@ class Codec(IntEnum):
     VP9 = 5
     H264 = 6
     OTHER_VIDEO = 7
+    AV1 = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,8 @@ from harness.browser_room import CALL, Ear, OpenPage, Site, Stay
 from sederunt.browser.frame_batches import read_batch
 from sederunt.browser.page_times import wall_ms
 from sederunt.browser.scripts import _text
+from sederunt.media.composition import Gallery
+from sederunt.media.video import VideoPieces, VideoTimeline, read_video_piece
 from sederunt.model.audio import CapturedFrame, Codec
 
 pytestmark = pytest.mark.chromium
@@ -370,6 +373,23 @@ async def test_video_frames_are_dropped_where_a_site_must_not_notice(open_page: 
     seconds = await stay.page.evaluate("() => performance.now() / 1000")
     assert sum(track["plis"] for track in video) <= 3 + seconds / 2  # the browser asks again every three seconds or so
     assert {frame.codec for frame in stay.ear.frames} == {Codec.OPUS}
+
+
+async def test_av1_of_a_real_sender_is_kept_and_can_be_decoded(open_page: OpenPage, site: Site) -> None:
+    prefer = """(_, there) => there.getTransceivers()[0].setCodecPreferences(
+        RTCRtpSender.getCapabilities("video").codecs.filter((codec) => codec.mimeType === "video/AV1"))"""
+    began_ms = time.time() * 1000
+    stay = await calling(open_page, site, f"await call({{ kinds: ['video'], listen: {prefer} }})", video=True)
+    await stay.ear.until(lambda ear: sum(frame.codec is Codec.AV1 for frame in ear.frames) > 40)
+    timeline = VideoTimeline(began_ms - 60_000)
+    pictures = timeline.add(stay.ear.frames) + timeline.flush()
+    assert (timeline.facts()["packets"], timeline.facts()["other"]) == (len(stay.ear.frames), 0)
+    kept = read_video_piece(VideoPieces().write(pictures))
+    assert [each.payload for each in kept] == [each.payload for each in pictures]
+    gallery = Gallery()
+    for each in kept:
+        gallery.show(each)
+    assert gallery.version(kept[0].source) == len(kept), "each of them can be decoded"
 
 
 async def test_calls_in_frames_are_captured_as_tracks_of_their_own(open_page: OpenPage, site: Site) -> None:

@@ -11,15 +11,16 @@ import pytest
 from av.video.codeccontext import VideoCodecContext
 
 from sederunt.errors import BrokenMedia
-from sederunt.media.video import VideoFrame, VideoPieces, VideoTimeline, read_video_piece
+from sederunt.media.video import VIDEO_CODECS, VideoFrame, VideoPieces, VideoTimeline, read_video_piece
 from sederunt.model.audio import CapturedFrame, Codec
 
 STARTED_MS = 1_790_000_000_000.0
-ENCODERS = {Codec.VP8: "libvpx", Codec.VP9: "libvpx-vp9", Codec.H264: "libx264"}
+ENCODERS = {Codec.VP8: "libvpx", Codec.VP9: "libvpx-vp9", Codec.H264: "libx264", Codec.AV1: "libsvtav1"}
 OPTIONS = {
     Codec.VP8: {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0"},
     Codec.VP9: {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0"},
     Codec.H264: {"preset": "ultrafast", "tune": "zerolatency"},
+    Codec.AV1: {"preset": "11", "svtav1-params": "pred-struct=1"},
 }
 
 
@@ -38,7 +39,9 @@ def encoded(codec: Codec, count: int = 60, width: int = 320, height: int = 180) 
         picture = av.VideoFrame.from_ndarray(planes, format="yuv420p")
         picture.pts, picture.time_base = n, Fraction(1, 30)
         made += [(bytes(packet), packet.is_keyframe) for packet in context.encode(picture)]
-    return tuple(made)
+    made += [(bytes(packet), packet.is_keyframe) for packet in context.encode(None)]
+    # RTP carries no delimiters of AV1's units of time.
+    return tuple((payload.removeprefix(b"\x12\0"), is_key) for payload, is_key in made)
 
 
 def captured(codec: Codec, **changes: object) -> list[CapturedFrame]:
@@ -77,9 +80,11 @@ def test_a_source_begins_with_its_first_key_frame() -> None:
     assert _placed(frames)[0].source == "77"
 
 
-def test_audio_and_unknown_codecs_are_left_alone() -> None:
+def test_audio_and_unknown_codecs_are_counted_and_left_alone() -> None:
     for codec in (Codec.OPUS, Codec.PCM16, Codec.OTHER_VIDEO):
-        assert _placed([replace(frame, codec=codec) for frame in captured(Codec.VP8)]) == []
+        timeline = VideoTimeline(STARTED_MS)
+        assert timeline.add([replace(frame, codec=codec) for frame in captured(Codec.VP8)]) + timeline.flush() == []
+        assert (timeline.facts()["packets"], timeline.facts()["other"]) == (0, 60)
 
 
 def test_pictures_before_the_recording_are_left_out_up_to_the_next_key_frame() -> None:
@@ -90,7 +95,7 @@ def test_pictures_before_the_recording_are_left_out_up_to_the_next_key_frame() -
     assert pictures[0].start == pytest.approx(0.8, abs=1e-3)
 
 
-@pytest.mark.parametrize("codec", [Codec.VP8, Codec.VP9, Codec.H264])
+@pytest.mark.parametrize("codec", list(VIDEO_CODECS))
 def test_pieces_give_back_every_frame_and_each_stands_by_itself(codec: Codec) -> None:
     pictures = _placed(captured(codec))
     writer = VideoPieces()
@@ -98,7 +103,7 @@ def test_pieces_give_back_every_frame_and_each_stands_by_itself(codec: Codec) ->
     found = [picture for piece in pieces for picture in read_video_piece(piece)]
     assert [(p.source, p.codec, p.keyframe) for p in found] == [(p.source, p.codec, p.keyframe) for p in pictures]
     assert [p.start for p in found] == pytest.approx([p.start for p in pictures], abs=0.00051)
-    decoder = av.CodecContext.create(codec.name.lower(), "r")
+    decoder = av.CodecContext.create(VIDEO_CODECS[codec], "r")
     assert isinstance(decoder, VideoCodecContext)
     decoder.flags |= av.codec.context.Flags.low_delay
     shades = [int(f.to_ndarray()[90, 160]) for p in found for f in decoder.decode(av.Packet(p.payload))]
@@ -121,6 +126,17 @@ def test_a_damaged_first_key_frame_costs_its_source_only() -> None:
     assert {p.source for p in read_video_piece(VideoPieces().write(broken))} == {"track-4"}
     with pytest.raises(BrokenMedia, match="key frame"):
         VideoPieces().write([p for p in broken if p.codec is Codec.VP8])
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff" * 40, b"\x32\x50short", b"\x30no size", b"\x32\xff\xff"])
+def test_a_damaged_picture_of_av1_costs_itself_only(damage: bytes) -> None:
+    """The muxer looks into each, and gives up the whole piece."""
+    pictures = _placed(captured(Codec.AV1))
+    broken = [replace(p, payload=damage) if n in (7, 9) else p for n, p in enumerate(pictures)]
+    found = read_video_piece(VideoPieces().write(broken))
+    assert [p.payload for p in found] == [p.payload for n, p in enumerate(pictures) if n not in (7, 9)]
+    with pytest.raises(BrokenMedia, match="key frame"):
+        VideoPieces().write([replace(p, payload=damage) for p in pictures])
 
 
 def test_an_empty_piece_is_refused_and_a_cut_one_is_salvaged() -> None:

@@ -3,7 +3,15 @@
 
 const BATCH_BYTES = 16;
 const FRAME_BYTES = 28;
-const CODECS = { "audio/opus": 0, "audio/red": 1, "audio/pcm": 3, "video/vp8": 4, "video/vp9": 5, "video/h264": 6 };
+const CODECS = {
+  "audio/opus": 0,
+  "audio/red": 1,
+  "audio/pcm": 3,
+  "video/vp8": 4,
+  "video/vp9": 5,
+  "video/h264": 6,
+  "video/av1": 8,
+};
 
 /**
  * @typedef {object} Frame

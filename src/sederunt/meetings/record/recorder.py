@@ -11,12 +11,11 @@ from uuid import UUID
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.media.activity import Activity
 from sederunt.media.timeline import Span, Timeline
-from sederunt.media.video import VIDEO_CODECS, VideoTimeline
+from sederunt.media.video import ALL_VIDEO, VideoTimeline
 from sederunt.meetings.record.piece_writer import PieceWriter
 from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 
-_VIDEO = frozenset((*VIDEO_CODECS, Codec.OTHER_VIDEO))
 RENEW_MS = 60_000  # how often it is said of sound without a pause that it goes on: claims end that are not said again
 HOLE_MS = 3000  # without sound, after which a holder that was cut off keeps nothing more
 
@@ -73,8 +72,8 @@ class Recorder:
 
     def frames_arrived(self, frames: Sequence[CapturedFrame]) -> None:
         """Take one batch from the page. Never waits, never raises for odd input."""
-        pictures = [frame for frame in frames if frame.codec in _VIDEO]
-        sound = [frame for frame in frames if frame.codec not in _VIDEO] if pictures else frames
+        pictures = [frame for frame in frames if frame.codec in ALL_VIDEO]
+        sound = [frame for frame in frames if frame.codec not in ALL_VIDEO] if pictures else frames
         if self._cut_off.is_set() and self._is_behind_a_hole(sound):
             return
         self._frames += len(sound)
@@ -144,4 +143,6 @@ class Recorder:
             "first_audio_ms": round(self._first_frame_ms) if self._first_frame_ms else None,
         }
         seen = self._pictures.facts()
-        return {**facts, "video": {**seen, "pieces": self._writer.pictures.pieces}} if seen["packets"] else facts
+        if not (seen["packets"] or seen["other"]):
+            return facts
+        return {**facts, "video": {**seen, "pieces": self._writer.pictures.pieces}}

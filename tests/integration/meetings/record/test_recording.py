@@ -23,6 +23,7 @@ from sederunt.media.probe import probe
 from sederunt.media.timeline import Span
 from sederunt.meetings.record.recorder import Recorder, stay_name
 from sederunt.meetings.record.spool import PieceSpool
+from sederunt.model.audio import Codec
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
 from sederunt.recordings.assembly import assemble_recording
@@ -347,6 +348,15 @@ async def test_pictures_do_not_make_a_deaf_capture_look_awake(make_recorder: Mak
     assert recorder.facts()["frames"] == 0
     recorder.frames_arrived([replace(frame) for frame in sound(0, 1)])
     assert recorder.last_frame_ms is not None
+
+
+async def test_pictures_of_a_codec_that_is_not_kept_are_told(make_recorder: MakeRecorder) -> None:
+    recorder = make_recorder()
+    assert "video" not in recorder.facts()
+    recorder.frames_arrived([replace(frame, codec=Codec.OTHER_VIDEO) for frame in camera(0, 4)])
+    found = recorder.facts()["video"]
+    assert isinstance(found, dict)
+    assert (found["other"], found["packets"], found["pieces"]) == (60, 0, 0)
 
 
 @pytest.mark.parametrize("ahead_ms", [-700, -7, 0, 13, 900])

@@ -36,6 +36,7 @@ test("a level of 0 is not the absence of a level", () => {
 });
 
 test("codecs are found by type in any case; unknown ones are told apart by kind", () => {
-  const asked = [["audio/OPUS", "audio"], ["video/VP9", "video"], ["audio/g722", "audio"], [undefined, "video"]];
-  assert.deepEqual(asked.map(([type, kind]) => codecOf(type, kind)), [0, 5, 2, 7]);
+  const asked = [["audio/OPUS", "audio"], ["video/VP9", "video"], ["video/AV1", "video"], ["audio/g722", "audio"],
+    ["video/H265", "video"], [undefined, "video"]];
+  assert.deepEqual(asked.map(([type, kind]) => codecOf(type, kind)), [0, 5, 8, 2, 7, 7]);
 });
