@@ -181,6 +181,8 @@ def loss_of(outcome: Outcome, away_cause: str = HOST_LOST) -> tuple[str, StopRea
         # The site put another page into the call's place, and nobody is there to let the bot in again.
         case Refused(reason=StopReason.WAITING_ROOM_TIMEOUT) if away_cause == PAGE_LEFT:
             return away_cause, StopReason.MEETING_ENDED
+        case Refused(unexplained=True):  # nobody was seen to refuse it
+            return away_cause, None
         case Refused(reason=reason):
             return away_cause, _AFTER_LOSS.get(reason)
     return away_cause, None

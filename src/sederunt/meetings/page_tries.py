@@ -9,7 +9,7 @@ from sederunt.meetings.context import BotContext
 from sederunt.meetings.handover import Move
 from sederunt.meetings.join.identity import GUEST, Identity, NoIdentity, VoidIdentity, identity_of
 from sederunt.meetings.join.knock_times import pause_before_s
-from sederunt.meetings.outcomes import Broken, CutOff, Moved, Outcome, Refused, SignInNeeded, SignInRejected
+from sederunt.meetings.outcomes import Broken, Challenged, CutOff, Moved, Outcome, Refused, SignInNeeded, SignInRejected
 from sederunt.meetings.session.commands import Commands
 from sederunt.model.status import StopReason
 from sederunt.model.trouble import PageTrouble
@@ -28,6 +28,7 @@ OUTAGE_S = 300.0
 MOST_PAGES = 20  # fresh pages in a row though each sat for a moment: each is one more coming and going in the meeting
 
 
+KEPT_OUT = "kept_out"  # of a recording, without a reason that could be believed
 STOPPED = Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")
 
 logger = log.get(component="meetings")
@@ -85,8 +86,8 @@ class PageTries:
             case _ if self._plan.pending is not None:
                 await self._enter_alone(self._plan.pending)
                 return None
-            case Refused(unexplained=True) if not self._was_inside:
-                return await self._after_refusal(outcome)
+            case Challenged(again=True) | Refused(unexplained=True):
+                return await self._after_keeping_out(outcome)
             case Broken():
                 return await self._after_break(outcome, tried.sat_s)
         return outcome
@@ -109,10 +110,20 @@ class PageTries:
         await move.enter_alone()
         self._plan.limits.begin_again()
 
-    async def _after_refusal(self, refused: Refused) -> Outcome | None:
+    async def _after_keeping_out(self, outcome: Challenged | Refused) -> Outcome | None:
+        """Enter as the caller's account, where there is one: guests may be kept out altogether, and a person with an
+        account is no robot. A recording is worth more pages: it goes on behind such a page, and a fresh one may get by.
+        """
         if self.identity is GUEST and self._journal.bot.config.authentication is not None:
-            # Guests may be kept out altogether.
-            return self._go_on_as(await identity_or_end(self._plan.context, SignInNeeded(row=refused.row)))
+            identity = await identity_or_end(self._plan.context, SignInNeeded(row=outcome.row))
+            if isinstance(identity, Identity) or not self._was_inside:
+                return self._go_on_as(identity)
+        if self._was_inside:
+            believed = await self._after_break(Broken(cause=KEPT_OUT, seen=outcome.row), 0.0)
+            return outcome if isinstance(believed, Broken) else believed
+        return await self._after_refusal(outcome) if isinstance(outcome, Refused) else outcome
+
+    async def _after_refusal(self, refused: Refused) -> Outcome | None:
         self._refusals += 1
         if self._refusals >= MAX_PAGES:
             return refused

@@ -123,7 +123,7 @@ class Variant:
     chat: bool = True
     chat_editable: bool = False  # the composer is a contenteditable, not a textarea
     stalls: int = 0  # so many page loads stay blank; a reload helps
-    redirect_s: float = 2.0  # countdown of the hard block
+    redirect_s: float = 60.0  # countdown of the hard block
     leave_lag_s: float = 0.0  # people who left stay in the roster so long
     frame: bool = False  # Teams, Zoom: the client sits inside an iframe
     launcher: bool = True  # Teams, Zoom: the launcher page comes first

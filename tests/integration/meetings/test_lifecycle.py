@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
-from uuid import UUID
+from typing import Any, ClassVar
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -17,6 +17,7 @@ from harness.captured import sound
 from harness.fake_clock import FakeClock
 from sederunt.accounting import Ledger
 from sederunt.browser.page import PAGE_CRASHED, Signal
+from sederunt.browser.page_request import PageRequest
 from sederunt.claims.claim import Claim, Source, Subject, here, speak
 from sederunt.clock import unix_ms
 from sederunt.database.bots import Bots
@@ -34,7 +35,7 @@ from sederunt.meetings.record.spool import PieceSpool
 from sederunt.meetings.record.stored_until import heard_until_s
 from sederunt.meetings.session import meeting_session, watcher
 from sederunt.meetings.session.commands import Commands
-from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
+from sederunt.model.bot import Authentication, Bot, BotConfig, Service, StopOptions
 from sederunt.model.history import Event
 from sederunt.model.participant import Participant
 from sederunt.model.status import BotStatus, StopReason, Trigger
@@ -166,6 +167,9 @@ class Tab:
     async def screenshot(self) -> bytes:
         return b"png"
 
+    async def storage_state(self) -> dict[str, Any]:
+        return {}
+
     async def text(self) -> str:
         return "text"
 
@@ -177,12 +181,26 @@ class Pool:
         self._clock = clock
         self.script: Iterator[Tab] = iter(())
         self.given: list[Tab] = []
+        self.states: list[object] = []  # what each was signed in with
 
-    async def open(self, request: object, *, on_frames: Any, on_signal: Any, on_trouble: Any, now_ms: Any) -> Any:
+    async def open(self, request: PageRequest, *, on_frames: Any, on_signal: Any, on_trouble: Any, now_ms: Any) -> Any:
         tab = next(self.script)
         tab.attach(self._clock, on_frames, on_signal)
         self.given.append(tab)
+        self.states.append(request.storage_state)
         return tab
+
+
+class OneAccount:
+    """Meeting accounts of somebody who has one."""
+
+    service, email, password = Service("gmeet"), "minutes@example.org", None
+    state: ClassVar[dict[str, Any]] = {"cookies": [{"name": "SID"}]}
+
+    async def open(self, meeting_account_id: UUID, account_id: UUID) -> "OneAccount":
+        return self
+
+    async def renew_state(self, meeting_account_id: UUID, account_id: UUID, state: object) -> None: ...
 
 
 class Hearing:
@@ -261,6 +279,7 @@ class Stage:
     pool: Pool
     commands: Commands
     bot: Bot
+    accounts: Any = field(default_factory=NoAccounts)
     journal: Journal = field(init=False)
 
     async def play(self, *tabs: Tab | Iterator[Tab], earlier: Sequence[Participant] = ()) -> Bot:
@@ -299,7 +318,7 @@ class Stage:
             objects=self.objects,
             pool=self.pool,
             feed=NoListeners(),
-            accounts=NoAccounts(),
+            accounts=self.accounts,
             clock=self.clock,
             readers=Readers(Ledger()),
             spools=self.settings.data / "spool",
@@ -327,7 +346,7 @@ async def make_stage(
     monkeypatch.setattr("sederunt.meetings.lifecycle.platform_of", lambda service: Site())
     async with Database(address, clock=clock) as database:
 
-        async def make(status: BotStatus = BotStatus.RECORDING) -> Stage:
+        async def make(status: BotStatus = BotStatus.RECORDING, **wishes: Any) -> Stage:
             pool, bots = Pool(clock), Bots(database)
             config = BotConfig(
                 service=Service("gmeet"),
@@ -336,6 +355,7 @@ async def make_stage(
                 transcription_model="none",
                 initial_chat_message="Hello",
                 stop_options=StopOptions(last_person_detection=2, silence_detection=0),
+                **wishes,
             )
             bot = Bot(
                 id=new_id(clock.now()),
@@ -518,6 +538,39 @@ async def test_a_refusal_without_a_word_why_is_tried_again_after_growing_pauses_
     first, second = [slept for slept in stage.clock.slept if slept >= 2]
     assert 2 <= first <= 3
     assert 4 <= second <= 6
+
+
+@pytest.mark.parametrize("wall", [PageState.CHALLENGED, PageState.BLOCKED])
+async def test_a_wall_in_front_of_a_recording_is_outlived_as_a_broken_page_is(
+    make_stage: MakeStage, wall: PageState
+) -> None:
+    stage = await make_stage()
+    walls = (Tab(answers=wall) for _ in range(4))
+    bot = await stage.play(Tab([Shown(takes_s=100)]), walls, ended())
+    assert (bot.status, bot.stop_reason, len(bot.gaps)) == (BotStatus.FINISHED, StopReason.MEETING_ENDED, 1)
+    assert len(stage.pool.given) == 6
+
+
+@pytest.mark.parametrize("wall", [PageState.CHALLENGED, PageState.BLOCKED])
+async def test_a_wall_that_stays_ends_a_recording_after_minutes_and_is_nobodys_doing(
+    make_stage: MakeStage, wall: PageState
+) -> None:
+    stage = await make_stage()
+    bot = await stage.play(Tab([Shown(takes_s=100)]), for_ever(lambda: Tab(answers=wall)))
+    assert (bot.status, bot.stop_reason) == (BotStatus.FINISHED, None)
+    assert await stage.last_cause() == "page_crashed", "why it was away"
+    assert 300 <= sum(stage.clock.slept) < 330
+
+
+@pytest.mark.parametrize("wall", [PageState.CHALLENGED, PageState.BLOCKED])
+async def test_a_guest_who_is_kept_out_comes_back_with_the_account_that_it_was_given(
+    make_stage: MakeStage, wall: PageState
+) -> None:
+    stage = await make_stage(BotStatus.JOINING, authentication=Authentication(meeting_account_id=str(uuid4())))
+    stage.accounts = OneAccount()
+    bot = await stage.play(Tab(answers=wall), ended())
+    assert (bot.status, bot.stop_reason) == (BotStatus.FINISHED, StopReason.MEETING_ENDED)
+    assert stage.pool.states == [None, OneAccount.state]
 
 
 @pytest.mark.parametrize(("status", "said"), [(BotStatus.JOINING, ["Hello"]), (BotStatus.RECORDING, [])])

@@ -46,3 +46,8 @@ def test_a_bot_that_is_not_let_in_again_tells_why_it_was_away(
 ) -> None:
     """Where the site itself put another page into the call's place, nobody is there any more."""
     assert loss_of(Refused(reason=refusal, row="x.y"), away_cause) == told
+
+
+def test_a_refusal_without_a_reason_says_of_nobody_that_they_kicked_the_bot() -> None:
+    refusal = Refused(reason=StopReason.REQUEST_DENIED, row="gmeet.blocked", unexplained=True)
+    assert loss_of(refusal, "connection_lost") == ("connection_lost", None)

@@ -427,6 +427,15 @@ def test_with_the_sites_own_suspicion_beside_it_it_is_one() -> None:
     assert (reading.state, reading.row) == (PageState.CHALLENGED, "gmeet.blocked_suspected")
 
 
+def test_a_hard_block_counts_down_and_is_one_before_its_page_is_left() -> None:
+    """Meet leaves its page a minute later: to wait for that would tell the block as somebody's refusal."""
+    shown = {**GENERIC, "gmeet.blocked_for_good": ("x",), "gmeet.sends_away": ("Returning to home screen",)}
+    reading = MEET.judge(PageSnapshot(matches=shown), joined=False)
+    assert (reading.state, reading.row) == (PageState.CHALLENGED, "gmeet.blocked_for_good")
+    locked = MEET.judge(PageSnapshot(matches={**shown, "gmeet.full": ("x",)}), joined=False)
+    assert (locked.state, locked.reason) == (PageState.REFUSED, StopReason.REQUEST_DENIED), "it says why"
+
+
 def test_the_sentence_below_the_heading_decides() -> None:
     reading = MEET.judge(PageSnapshot(matches={**GENERIC, "gmeet.means.full": ("x",)}), joined=False)
     assert (reading.state, reading.reason) == (PageState.REFUSED, StopReason.REQUEST_DENIED)

@@ -152,6 +152,8 @@ _ADDRESSES = (
 
 _WITNESSES = (
     _seen.signal("signal.suspected", "suspected_bot", "B2"),
+    # The countdown of a hard block, and the sentence below its heading.
+    _seen.text("sends_away", "Returning to home screen | unless invited or admitted", "V I"),
     _seen.selector("controls", _STRONG_CONTROLS, "A B2 E V", showing=Showing.LAID_OUT),
     named_controls(_SITE, _CONTROL_NAMES, "A B2 E V S", at_least=2),
     _seen.selector("name_field", _SURE_NAME_FIELD, "A V B2 S J MB"),
@@ -210,6 +212,7 @@ _REFUSALS = (
     ),
     # Locked, full, closed to guests, or taken for a robot: the heading is one. Only a second sign makes it a challenge.
     _challenged.text("blocked_suspected", _BLOCKED, "A B2", beside=("gmeet.signal.suspected",)),
+    _challenged.text("blocked_for_good", _BLOCKED, "V I", beside=("gmeet.sends_away",), settle_s=4.0),
     _entry.text("blocked", _BLOCKED, "A V B2 S I", state=PageState.BLOCKED, settle_s=4.0),
     _entry.stem(
         "means.blocked",

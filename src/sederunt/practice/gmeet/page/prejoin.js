@@ -97,6 +97,9 @@
     );
   }
 
+  // Their screens count down, whatever they say; only the hard block's page is left in the end.
+  const LEAVING = ["blocked", "locked", "full"];
+
   /** A screen after which nothing comes. @param {string} kind @param {number} [redirectS] */
   function end(kind, redirectS) {
     const { heading, more = [], buttons = [] } = practice.words.ENDS[kind];
@@ -108,9 +111,9 @@
       make("h1", { class: "roSPhc", jsname: "r4nke" }, practice.words.say(heading)),
       ...more.map((/** @type {string} */ text) => make("div", {}, practice.words.say(text))),
       ...buttons.map((/** @type {string} */ label) => make("button", {}, make("span", {}, label))),
-      kind === "blocked" && make("div", {}, "Returning to home screen"),
+      LEAVING.includes(kind) && make("div", {}, "Returning to home screen"),
     );
-    if (kind === "blocked") setTimeout(() => location.assign("https://workspace.google.com/products/meet/"), 1000 * (redirectS || 2));
+    if (kind === "blocked") setTimeout(() => location.assign("https://workspace.google.com/products/meet/"), 1000 * (redirectS || 60));
     if (kind === "left") practice.link.close();
   }
 
