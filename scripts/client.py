@@ -15,6 +15,7 @@ from typing import Any
 
 from sederunt.api.openapi import document
 from sederunt.api.schemas.event_answers import event_schemas
+from sederunt.api.schemas.values import LATEST_MILLISECONDS
 from sederunt.platforms.registry import services
 
 Schema = Mapping[str, Any]
@@ -27,7 +28,7 @@ WIDTH = 100  # of a docstring's line, without its indentation
 _REFUSALS = frozenset({"Refusal", "InvalidRequest"})  # become errors
 _BY_KIND = frozenset(name for name, _ in event_schemas()) - {"Event"}  # the client has one record for all kinds
 _LONGEST_LITERAL = 16  # words; more of them are told in the documents, not in a type
-_MOMENT_MOST = 253402300799999  # marks a field that takes Unix seconds
+_MOMENT_MOST = LATEST_MILLISECONDS  # marks a field that takes Unix seconds
 _RESERVED = {"from": "from_", "format": "format"}
 
 

@@ -4,7 +4,7 @@ Written by scripts/client.py from the OpenAPI document; change the service, then
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Literal, TypeVar
 
 from sederunt_client.models import (
@@ -92,7 +92,7 @@ class Routes:
         | Unset
         | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,
-        scheduled_start_time: int | Unset | None = UNSET,
+        scheduled_start_time: datetime | int | Unset | None = UNSET,
         profanity_filter: bool | Unset | None = UNSET,
         initial_chat_message: str | Unset | None = UNSET,
         stop_options: StopOptionFields | Unset | None = UNSET,
@@ -270,7 +270,7 @@ class Routes:
         | Unset
         | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,
-        scheduled_start_time: int | Unset | None = UNSET,
+        scheduled_start_time: datetime | int | Unset | None = UNSET,
         profanity_filter: bool | Unset | None = UNSET,
         initial_chat_message: str | Unset | None = UNSET,
         stop_options: StopOptionFields | Unset | None = UNSET,
@@ -408,7 +408,7 @@ class Routes:
         | Unset
         | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,
-        scheduled_start_time: int | Unset | None = UNSET,
+        scheduled_start_time: datetime | int | Unset | None = UNSET,
         profanity_filter: bool | Unset | None = UNSET,
         initial_chat_message: str | Unset | None = UNSET,
         stop_options: StopOptionFields | Unset | None = UNSET,
@@ -1055,7 +1055,7 @@ class Routes:
             cursor = page.next_cursor
 
     def replay_webhook_deliveries(
-        self, *, since: int | None, state: Literal["pending", "delivered", "given_up"] | Unset = UNSET
+        self, *, since: datetime | int | None, state: Literal["pending", "delivered", "given_up"] | Unset = UNSET
     ) -> Replayed:
         """Send once more what was created since a moment.
 
