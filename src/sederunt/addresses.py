@@ -23,7 +23,7 @@ import httpcore2
 import httpx2
 
 from sederunt.errors import DestinationError
-from sederunt.name_lookup import Address, addresses_of
+from sederunt.name_lookup import Address, LookupShare, addresses_of
 
 # IPv6 forms that carry an IPv4 address: (network, how many bits of the address lie to the right of it).
 _CARRIERS = (
@@ -86,15 +86,18 @@ def refusal(url: str, *, allow_private: bool = False) -> str | None:
     return None if is_public(address) else _PRIVATE
 
 
-async def leads_to_public(url: str, *, within_s: float = 5.0) -> bool:
+async def leads_to_public(url: str, *, within_s: float = 5.0, share: LookupShare | None = None) -> bool:
     """Return whether every address of a web address's host is public.
 
     False where none is found in time: whoever asks its server next may be told another one.
+
+    Args:
+        share: whose lookups this is one of; False where that is used up.
     """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or 443
-        found = await _resolve(host, port, within_s)
+        found = await _resolve(host, port, within_s, share)
         return bool(found) and all(map(is_public, found))
     except (ValueError, httpcore2.ConnectError, httpcore2.ConnectTimeout):
         return False
@@ -285,9 +288,9 @@ class HeadLimited(httpcore2.AsyncNetworkStream):
         return self._inner.get_extra_info(info)
 
 
-async def _resolve(host: str, port: int, timeout_s: float | None) -> list[Address]:
+async def _resolve(host: str, port: int, timeout_s: float | None, share: LookupShare | None = None) -> list[Address]:
     try:
-        return await addresses_of(host, port, timeout_s)
+        return await addresses_of(host, port, timeout_s, share)
     except TimeoutError:
         raise httpcore2.ConnectTimeout(f"{host} was not resolved in time") from None
     except (OSError, UnicodeError) as error:

@@ -54,13 +54,36 @@ class LookupThreads:
 _THREADS = LookupThreads()
 
 
-async def addresses_of(host: str, port: int, timeout_s: float | None) -> list[Address]:
+class LookupShare:
+    """What one party has of the threads: names that its lookups wait for keep nobody else's waiting.
+
+    Args:
+        most: lookups under way at once. One that nobody waits for any longer counts until its thread is free.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._begun: set[Future[list[Address]]] = set()
+
+    def look_up(self, host: str, port: int) -> "Future[list[Address]]":
+        """Return what will be every address of a host. Raises OSError where the share is used up."""
+        self._begun = {lookup for lookup in self._begun if not lookup.done()}
+        if len(self._begun) >= self._most:
+            raise OSError(f"{self._most} names are being looked up already")
+        found = _THREADS.look_up(host, port)
+        self._begun.add(found)
+        return found
+
+
+async def addresses_of(
+    host: str, port: int, timeout_s: float | None, share: LookupShare | None = None
+) -> list[Address]:
     """Return every address of a host in the system's order of preference, spellings such as 127.1 included.
 
     Raises TimeoutError, OSError and UnicodeError.
     """
     async with asyncio.timeout(timeout_s):
-        return await asyncio.wrap_future(_THREADS.look_up(host, port))
+        return await asyncio.wrap_future((share or _THREADS).look_up(host, port))
 
 
 def _answer(host: str, port: int, found: "Future[list[Address]]") -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sederunt.addresses import leads_to_public
+from sederunt.browser.document_origins import MOST_LOOKUPS, Places
 from sederunt.name_lookup import LookupThreads
 
 PUBLIC = "8.8.8.8"
@@ -45,6 +46,18 @@ async def test_names_whose_server_is_silent_hold_up_no_other_name(server: NameSe
     for one in waiting:
         one.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_silent_names_of_one_browser_keep_no_thread_from_another(server: NameServer) -> None:
+    hostile, neighbour = Places(None), Places(None)
+    waiting = [asyncio.create_task(hostile.may_open(f"https://silent{n}.example/")) for n in range(300)]
+    await asyncio.sleep(0)
+    assert await neighbour.may_open("https://good.example/")
+    assert len([host for host in server.asked if host.startswith("silent")]) <= MOST_LOOKUPS
+    assert not await hostile.may_open("https://good.example/"), "its share is used up"
+    server.speaks.set()
+    await asyncio.gather(*waiting)
+    assert await hostile.may_open("https://good.example/")
 
 
 async def test_a_name_that_leads_nowhere_in_time_is_not_taken_for_a_public_one(

@@ -15,9 +15,11 @@ from playwright.async_api import CDPSession
 from playwright.async_api import Error as DriverError
 
 from sederunt.addresses import leads_to_public
+from sederunt.name_lookup import LookupShare
 
 WEB = ("http", "https")
 WEB_PORTS = (None, 80, 443)
+MOST_LOOKUPS = 16  # of names at once: frames whose names never resolve are refused, and keep no other browser waiting
 
 
 class Places:
@@ -35,6 +37,7 @@ class Places:
         self._on_web_ports = [pattern.lower() for pattern, target in mapped if not _has_port(target)]
         self._sent: set[str] = set()
         self._judging: set[asyncio.Task[None]] = set()
+        self._lookups = LookupShare(MOST_LOOKUPS)
 
     def sent(self, url: str) -> None:
         """Note that we send a tab to this address: its host and port may be opened from now on."""
@@ -47,7 +50,7 @@ class Places:
             return True  # about:blank and the like; files are kept from pages by the browser itself
         if parts.netloc.lower() in self._sent or self._is_mapped(parts):
             return True
-        return await leads_to_public(url)
+        return await leads_to_public(url, share=self._lookups)
 
     def _is_mapped(self, parts: SplitResult) -> bool:
         host = (parts.hostname or "").lower()

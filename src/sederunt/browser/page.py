@@ -21,6 +21,7 @@ from playwright.async_api import TimeoutError as DriverTimeout
 from sederunt.browser.costs import CostShare
 from sederunt.browser.isolated_world import IsolatedWorld, Place, ScriptFault
 from sederunt.browser.loopback import PageChannel
+from sederunt.browser.page_answers import batches_of, states_of
 from sederunt.browser.scripts import gate_call
 from sederunt.browser.signals import Signal
 from sederunt.errors import PageCrashed, PageError, PageStuck
@@ -234,7 +235,7 @@ class MeetingPage:
                 except _FocusElsewhere as error:
                     why = str(error)
                     await field.evaluate(_SET, text)
-                if str(await field.evaluate(_VALUE)).split() == text.split():
+                if await field.evaluate(_HOLDS, text) is True:
                     return selector
             raise PageError(why)
 
@@ -297,13 +298,13 @@ class MeetingPage:
 
     async def capture_state(self) -> Mapping[str, Any]:
         """Return how the page is heard: backend, per track what came and what was tapped, and what arrived here."""
-        realms = [answer for answer in await self._ask("state()") if isinstance(answer, dict)]
+        realms = list(states_of(await self._ask("state()")))
         tracks = [
             {**track, "track": self._line.realm(realm["realm"]) * 100 + track["track"]}
             for realm in realms
             for track in realm["tracks"]
         ]
-        audio = {track["backend"] for track in tracks if track["kind"] != "video"}
+        audio = {track.get("backend") for track in tracks if track.get("kind") != "video"}
         return {
             "backend": "worklet"
             if audio == {"worklet"}
@@ -328,9 +329,8 @@ class MeetingPage:
         await self._bounded(self._flush(), deadline_s, "hand on what it captured")
 
     async def _flush(self) -> None:
-        for answer in await self._ask("flush()"):
-            if isinstance(answer, dict):
-                await self._line.until_came(answer["realm"], answer["batches"])
+        for realm, batches in batches_of(await self._ask("flush()")):
+            await self._line.until_came(realm, batches)
 
     async def show_picture(self, picture: bytes) -> bool:
         """Show this from now on as the bot's camera. False where no frame can show any, or none decodes the picture."""
@@ -404,7 +404,11 @@ _EMPTY_PASSWORDS = """() => {
     + "input[autocomplete~=one-time-code]";
   for (const root of roots) for (const field of root.querySelectorAll(secret)) field.value = "";
 }"""
-_VALUE = "(field) => ('value' in field ? field.value : field.innerText)"
+# The page can forge the answer, but not make it long.
+_HOLDS = """(field, text) => {
+  const words = (value) => String(value).split(/\\s+/).filter((word) => word !== "").join(" ");
+  return words("value" in field ? field.value : field.innerText) === words(text) ? true : false;
+}"""
 
 
 async def _ask(place: Place, script: str, argument: object) -> Any:
@@ -505,7 +509,7 @@ async def _insist_on_focus(field: Locator) -> None:
     with contextlib.suppress(DriverError):
         await field.focus(timeout=1000)
     if not await field.evaluate(_HAS_FOCUS):
-        over = await field.evaluate(_OVER)
+        over = str(await field.evaluate(_OVER))[:120]
         raise _FocusElsewhere(f"'{over}' lies over the field" if over else "something else on the page has the focus")
 
 

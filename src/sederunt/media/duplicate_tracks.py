@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Held(Generic[T]):
+class _HeldPacket(Generic[T]):
     item: T
     told: bytes | None  # the packet, where it tells one sender from another
     at_ms: float
@@ -35,7 +35,7 @@ class _Twin(Generic[T]):
     first: int  # the earlier one
     alike: int = 0  # packets that came on both
     alone: int = 0  # … and those since that came on it alone
-    held: deque[_Held[T]] = field(default_factory=deque)  # in order; of none of them a counterpart has come
+    held: deque[_HeldPacket[T]] = field(default_factory=deque)  # in order; of none of them a counterpart has come
 
 
 class DuplicateTracks(Generic[T]):
@@ -75,7 +75,7 @@ class DuplicateTracks(Generic[T]):
         if other is not None and other < track:
             self.left_out += 1
         else:
-            twin.held.append(_Held(item, told, at_ms, now_ms + WITHIN_MS))
+            twin.held.append(_HeldPacket(item, told, at_ms, now_ms + WITHIN_MS))
         return []
 
     def due(self, now_ms: float) -> list[T]:

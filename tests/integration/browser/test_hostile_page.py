@@ -126,6 +126,8 @@ THIEF = """
   for (const name of ["push", "shift", "map", "slice", Symbol.iterator]) spy(Array.prototype, name);
   for (const name of ["call", "apply", "bind"]) spy(Function.prototype, name);
   for (const name of ["apply", "construct", "get", "set"]) spy(Reflect, name);
+  for (const name of ["resolve", "all"]) spy(Promise, name);
+  for (const name of ["assign", "freeze", "keys", "defineProperties", "defineProperty"]) spy(Object, name);
   for (const name of ["address", "line", "workerLine", "tell", "gate", "order"]) {
     Object.defineProperty(Object.prototype, name, { configurable: true, set(value) { noted(this, [value]);
       Object.defineProperty(this, name, { value, writable: true, configurable: true, enumerable: true }); } });

@@ -6,6 +6,7 @@
   const { natives } = capture;
   const ANSWER_MS = 3000;
   const MOST_KEPT = 50;
+  const MOST_ANSWER = 200_000; // characters
 
   const toPage = new MessageChannel();
   const toWorker = new MessageChannel();
@@ -38,11 +39,21 @@
       const settle = (/** @type {any} */ given) => {
         natives.clearTimeout(timer);
         questions.delete(number);
-        resolve(given);
+        resolve(bounded(given));
       };
       questions.set(number, settle);
       toPage.port1.postMessage({ ask, argument, number });
     });
+  }
+
+  /** What the page's scripts answered, as plain JSON; null where it is none, or too long. @param {unknown} given */
+  function bounded(given) {
+    try {
+      const text = natives.stringify(given);
+      return text !== undefined && text.length <= MOST_ANSWER ? JSON.parse(text) : null;
+    } catch {
+      return null;
+    }
   }
 
   /** An answer with the name of this realm; null where there is none. @param {string} ask */

@@ -7,6 +7,7 @@
 (() => {
   const { apply, construct } = Reflect;
   const { iterator } = Symbol;
+  const { defineProperty } = Object;
 
   /** @param {any} kind @param {string} name @returns {Function} */
   const getterOf = (kind, name) => (kind && Object.getOwnPropertyDescriptor(kind.prototype, name)?.get) || (() => undefined);
@@ -18,7 +19,7 @@
   function listed(items) {
     let at = 0;
     const next = () => ({ __proto__: null, done: at >= items.length, value: items[at++] });
-    return Object.defineProperty(items, iterator, { value: () => ({ __proto__: null, next }) });
+    return defineProperty(items, iterator, { __proto__: null, value: () => ({ __proto__: null, next }) });
   }
 
   const ways = [window.MessagePort, window.Worker].map((kind) => kind && kind.prototype.postMessage);

@@ -332,11 +332,12 @@ class MeetingSession:
         """Close the page, then the recorder and the live side: the last words are durable when this returns."""
         self._commands.can_act(say=None, show=None)
         self._commands.look = None
-        if self.recorder is not None and self.answers:  # the last words are still on their way
-            with contextlib.suppress(PageError):
-                await self.page.flush()
-        await self.page.close()
-        if self.recorder is not None:
-            await self.recorder.close()
-        if self._live is not None:
-            await self._live.close()
+        async with contextlib.AsyncExitStack() as closing:  # one after the other, whatever comes of the one before
+            if self._live is not None:
+                closing.push_async_callback(self._live.close)
+            if self.recorder is not None:
+                closing.push_async_callback(self.recorder.close)
+            closing.push_async_callback(self.page.close)
+            if self.recorder is not None and self.answers:  # the last words are still on their way
+                with contextlib.suppress(PageError):
+                    await self.page.flush()
