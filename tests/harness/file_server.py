@@ -9,11 +9,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Files:
-    """What the server answers: path → (status, body, headers)."""
+    """What the server answers: path → (status, body, headers); 304 to who knows a file by its ETag already."""
 
     url: str = ""
     answers: dict[str, tuple[int, bytes, dict[str, str]]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)  # of these, what was answered with 304
 
     def give(self, path: str, body: bytes, status: int = 200, **headers: str) -> str:
         """Put an answer there; its address."""
@@ -30,6 +31,9 @@ def file_server() -> Iterator[Files]:
         def do_GET(self) -> None:
             known.asked.append(self.path)
             status, body, headers = known.answers.get(self.path, (404, b"", {}))
+            if headers.get("ETag", "") == self.headers.get("If-None-Match"):
+                known.unchanged.append(self.path)
+                status, body = 304, b""
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)

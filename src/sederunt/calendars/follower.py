@@ -50,8 +50,8 @@ class FetchedCalendar:
     """What an address gave: None where it is as it was."""
 
     data: bytes | None
-    etag: str | None
-    modified: str | None
+    etag: str | None = None
+    modified: str | None = None
 
 
 class CalendarFollower:
@@ -118,34 +118,37 @@ class CalendarFollower:
         looked = 0
         for feed in feeds:
             async with self._places:
-                if await self._feeds.claim(feed, self._clock.now() + EVERY):
-                    await self._look(feed)
+                until = self._clock.now() + EVERY
+                if await self._feeds.claim(feed, until):
+                    await self._look(replace(feed, next_check_at=until))
                     looked += 1
         return looked
 
     async def _look(self, feed: FeedRow) -> None:
+        now = self._clock.now()
         try:
-            fetched = await self._fetch(feed)
-            # Without news too: time goes on, and brings what was too far ahead.
+            fetched = await self._fetch(feed, now)
             if fetched.data is not None:
-                now = self._clock.now()
                 choice = FeedChoice(rule=FeedRule(feed.rule), keyword=feed.keyword, attendee=feed.attendee)
                 async with self._readers:
                     found = await read_calendar(fetched.data, since=now, until=now + AHEAD, choice=choice)
                 await self._follow(feed, found, now)
+                await self._feeds.keep_marks(feed, fetched.etag, fetched.modified)
         except (DestinationError, LimitReached) as error:
             later = self._clock.now() + AFTER_A_FAULT
             await self._feeds.mark(feed.id, fault=str(error)[:300], next_check_at=later)
             logger.info("calendar not read", action="calendar_not_read", feed_id=str(feed.id), why=str(error)[:300])
             return
-        await self._feeds.mark(
-            feed.id, fault=None, checked_at=self._clock.now(), etag=fetched.etag, modified=fetched.modified
-        )
+        await self._feeds.mark(feed.id, fault=None, checked_at=now)
 
-    async def _fetch(self, feed: FeedRow) -> FetchedCalendar:
-        """Return the calendar, unless it is as it was and was read whole lately. Raises DestinationError."""
+    async def _fetch(self, feed: FeedRow, now: datetime) -> FetchedCalendar:
+        """Return the calendar, unless it is as it was. Raises DestinationError.
+
+        The first look of an hour is without conditions: time brings nearer what was too far ahead, and only a calendar
+        that is read tells of it.
+        """
         url = self._sealer.open(feed.address, "calendar_feeds", "address", feed.id)
-        fresh = feed.checked_at is not None and self._clock.now() - feed.checked_at < timedelta(hours=1)
+        fresh = feed.checked_at is not None and _hour(feed, feed.checked_at) == _hour(feed, now)
         conditions = {"If-None-Match": feed.etag, "If-Modified-Since": feed.modified} if fresh else {}
         headers = {name: value for name, value in conditions.items() if value}
         try:
@@ -155,7 +158,7 @@ class CalendarFollower:
                 opened(client, url, allow_private=self._allow_private, headers=headers) as response,
             ):
                 if response.status_code == NOT_MODIFIED:
-                    return FetchedCalendar(None, feed.etag, feed.modified)
+                    return FetchedCalendar(None)
                 data = bytearray()
                 async for block in blocks_of(response):
                     data += block
@@ -191,6 +194,8 @@ class CalendarFollower:
         for gone in plan.cancel:
             await cancel(self._bots, rows[gone.key])
             await self._feeds.forget(rows[gone.key])
+        if plan.cancel:
+            await self._feeds.read_others_whole(feed, now)
         for row in rows.values():
             if row.starts_at < now - KEPT_FOR:
                 await self._feeds.forget(row)
@@ -259,6 +264,11 @@ def config_of(feed: FeedRow, meeting: CalendarMeeting) -> BotConfig:
         custom_metadata=_metadata(meeting),
         **feed.bot,
     )
+
+
+def _hour(feed: FeedRow, moment: datetime) -> int:
+    """Number the hours of a feed, which begin at its own minute: not all are read whole at once."""
+    return (int(moment.timestamp()) + feed.id.int % 3600) // 3600
 
 
 def _metadata(meeting: CalendarMeeting) -> dict[str, str]:

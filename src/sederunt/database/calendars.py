@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import Update, bindparam, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from sederunt.database import tables as t
@@ -91,12 +91,14 @@ class CalendarFeeds:
             raise NotFound("There is no calendar feed with this id.")
         return FeedRow(**row)
 
-    async def remove(self, feed_id: UUID, account_id: UUID) -> None:
-        """Forget a feed and its meetings; their bots stay. Raises NotFound."""
+    async def remove(self, feed_id: UUID, account_id: UUID, now: datetime) -> None:
+        """Forget a feed and its meetings; their bots stay. The account's other feeds are read whole from `now` on:
+        they may have the same meetings. Raises NotFound."""
         owned = (t.calendar_feeds.c.id == feed_id, t.calendar_feeds.c.account_id == account_id)
         async with self._database.begin() as connection:
             if not (await connection.execute(delete(t.calendar_feeds).where(*owned))).rowcount:
                 raise NotFound("There is no calendar feed with this id.")
+            await connection.execute(_read_others_whole(feed_id, account_id, now))
 
     async def due(self, now: datetime) -> list[FeedRow]:
         """Return feeds of all accounts that are to be looked at."""
@@ -104,12 +106,21 @@ class CalendarFeeds:
 
     async def claim(self, feed: FeedRow, until: datetime) -> bool:
         """Take a due feed until a moment; False where somebody else did."""
-        mine = (t.calendar_feeds.c.id == feed.id, t.calendar_feeds.c.next_check_at == feed.next_check_at)
-        return await self._change(*mine, next_check_at=until)
+        return await self._change(*_unmoved(feed), next_check_at=until)
 
     async def mark(self, feed_id: UUID, **changes: Any) -> None:
         """Write how a look went, or when the next one is to be."""
         await self._change(t.calendar_feeds.c.id == feed_id, **changes)
+
+    async def keep_marks(self, feed: FeedRow, etag: str | None, modified: str | None) -> None:
+        """Write by what its server knows the calendar that was read; nothing where the feed is to be read whole since
+        it was taken (its `next_check_at` is another then)."""
+        await self._change(*_unmoved(feed), etag=etag, modified=modified)
+
+    async def read_others_whole(self, feed: FeedRow, now: datetime) -> None:
+        """Have the account's other feeds read whole from `now` on: they may have what this one has no more."""
+        async with self._database.begin() as connection:
+            await connection.execute(_read_others_whole(feed.id, feed.account_id, now))
 
     async def meetings(self, feed_id: UUID) -> list[FeedMeetingRow]:
         """Return the feed's meetings that have, had or were promised a bot, by time."""
@@ -138,6 +149,15 @@ class CalendarFeeds:
         async with self._database.begin() as connection:
             done = await connection.execute(update(t.calendar_feeds).where(*which).values(**changes))
             return bool(done.rowcount)
+
+
+def _unmoved(feed: FeedRow) -> tuple[Any, Any]:
+    return t.calendar_feeds.c.id == feed.id, t.calendar_feeds.c.next_check_at == feed.next_check_at
+
+
+def _read_others_whole(feed_id: UUID, account_id: UUID, now: datetime) -> Update:
+    others = (t.calendar_feeds.c.account_id == account_id, t.calendar_feeds.c.id != feed_id)
+    return update(t.calendar_feeds).where(*others).values(next_check_at=now, etag=None, modified=None)
 
 
 def _values(meeting: FeedMeetingRow) -> dict[str, Any]:

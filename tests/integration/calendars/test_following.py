@@ -1,7 +1,7 @@
 """Calendars become scheduled bots: made once, moved, cancelled; whatever the calendar's server does."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,9 @@ from sederunt.accounts.sealing import load_sealer
 from sederunt.bus.tasks import end
 from sederunt.calendars import follower as following
 from sederunt.calendars.follower import EVERY, CalendarFollower
+from sederunt.calendars.meeting import CalendarMeeting
+from sederunt.calendars.reader import read_calendar
+from sederunt.calendars.reader_child import told
 from sederunt.database.calendars import _MOST_DUE, CalendarFeeds
 from sederunt.model.status import Trigger
 
@@ -113,14 +116,77 @@ async def test_a_server_that_fails_changes_nothing_and_is_told(room: ApiRoom, cl
         assert (await room.client.get(f"/calendar-feed/{feed['id']}")).json()["fault"]
 
 
-async def test_a_calendar_that_did_not_change_is_not_read_again(room: ApiRoom, clock: FakeClock, files: Files) -> None:
-    address = files.give("/a.ics", calendar(room, one=(5, f"LOCATION:{MEET}")), ETag='"7"')
-    feed = await added(room, address)
-    await look(room, clock)
-    files.give("/a.ics", b"", 304, ETag='"7"')
-    await look(room, clock)
+async def test_a_calendar_that_did_not_change_is_read_whole_once_an_hour(
+    room: ApiRoom, clock: FakeClock, files: Files
+) -> None:
+    feed = await added(room, files.give("/a.ics", calendar(room, one=(5, f"LOCATION:{MEET}")), ETag='"7"'))
+    for _ in range(25):  # two hours
+        await look(room, clock)
+    assert len(files.asked) - len(files.unchanged) == 3
     found = (await room.client.get(f"/calendar-feed/{feed['id']}")).json()
     assert (found["fault"], len(found["meetings"]), len(await scheduled(room))) == (None, 1, 1)
+    assert clock.now() - datetime.fromisoformat(found["checked_at"]) < EVERY
+
+
+async def test_a_series_in_a_calendar_that_never_changes_goes_on_after_two_weeks(
+    room: ApiRoom, clock: FakeClock, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read_here(data: bytes, **asked: Any) -> list[CalendarMeeting]:  # a process for each would take minutes
+        found = told(data, asked["since"], asked["until"], asked["choice"])["meetings"]
+        return [CalendarMeeting(**{**one, "starts_at": datetime.fromisoformat(one["starts_at"])}) for one in found]
+
+    monkeypatch.setattr(following, "read_calendar", read_here)
+    series = calendar(room, weekly=(5, f"LOCATION:{MEET}\nRRULE:FREQ=WEEKLY"))
+    await added(room, files.give("/a.ics", series, ETag='"7"'))
+    await look(room, clock)
+    known = {bot["id"] for bot in await scheduled(room)}
+    until = clock.now() + timedelta(days=15)
+    while clock.now() < until:
+        clock.advance(55 * 60 - EVERY.total_seconds())  # each look within an hour of the one before
+        await look(room, clock)
+    later = [bot for bot in await scheduled(room) if bot["id"] not in known]
+    assert len(known) == 2
+    assert len(later) == 3
+    assert files.unchanged
+
+
+@pytest.mark.parametrize("removed", [True, False], ids=["the feed", "the event"])
+async def test_a_meeting_that_one_calendar_loses_gets_a_bot_by_another_that_has_it_unchanged(
+    room: ApiRoom, clock: FakeClock, files: Files, removed: bool
+) -> None:
+    same = calendar(room, one=(5, f"LOCATION:{MEET}"))
+    first = await added(room, files.give("/ada.ics", same, ETag='"1"'))
+    await look(room, clock)
+    await added(room, files.give("/bo.ics", same, ETag='"2"'))
+    await look(room, clock)
+    await look(room, clock)
+    [bot] = await scheduled(room)
+    if removed:
+        await room.client.delete(f"/calendar-feed/{first['id']}")
+    else:
+        files.give("/ada.ics", calendar(room))
+        clock.advance(1)
+        await look(room, clock)
+    clock.advance(1 - EVERY.total_seconds())  # at once, not at its next turn
+    await look(room, clock)
+    [anew] = await scheduled(room)
+    assert (anew["meeting_url"], anew["id"] == bot["id"]) == (MEET, False)
+
+
+async def test_a_calendar_that_is_asked_for_while_it_is_read_is_read_whole_the_next_time(
+    room: ApiRoom, clock: FakeClock, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = await added(room, files.give("/a.ics", calendar(room, one=(5, f"LOCATION:{MEET}")), ETag='"7"'))
+
+    async def meanwhile(*given: Any, **asked: Any) -> list[CalendarMeeting]:
+        await room.client.post(f"/calendar-feed/{feed['id']}/check")
+        return await read_calendar(*given, **asked)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(following, "read_calendar", meanwhile)
+        await look(room, clock)
+    await look(room, clock)
+    assert (len(files.asked), files.unchanged) == (2, [])
 
 
 async def test_a_meeting_that_has_begun_keeps_its_bot(room: ApiRoom, clock: FakeClock, files: Files) -> None:

@@ -111,7 +111,7 @@ async def remove_feed(call: Call) -> Response:
     feed = await feeds.get(call.id("calendar feed"), call.account_id)
     for meeting in await feeds.meetings(feed.id):
         await cancel(call.context.bots, meeting)
-    await feeds.remove(feed.id, call.account_id)
+    await feeds.remove(feed.id, call.account_id, call.context.clock.now())
     logger.info("calendar feed removed", action="calendar_feed_removed", feed_id=str(feed.id))
     return message_response("The calendar is not followed any more; its bots that still waited were cancelled.")
 
