@@ -187,10 +187,7 @@ class CalendarFollower:
             now=now,
             until=now + AHEAD,
         )
-        for meeting in plan.make:
-            await self._make(feed, meeting, rows.get(meeting.key))
-        for had, meeting in plan.change:
-            await self._change(rows[had.key], meeting)
+        # What frees places first: at a limit nothing is made, but what was cancelled or moved is followed all the same.
         for gone in plan.cancel:
             await cancel(self._bots, rows[gone.key])
             await self._feeds.forget(rows[gone.key])
@@ -199,6 +196,10 @@ class CalendarFollower:
         for row in rows.values():
             if row.starts_at < now - KEPT_FOR:
                 await self._feeds.forget(row)
+        for had, meeting in plan.change:
+            await self._change(rows[had.key], meeting)
+        for meeting in plan.make:
+            await self._make(feed, meeting, rows.get(meeting.key))
         if plan.make or plan.change or plan.cancel:
             counts = {"made": len(plan.make), "changed": len(plan.change), "cancelled": len(plan.cancel)}
             logger.info("calendar followed", action="calendar_followed", feed_id=str(feed.id), **counts)

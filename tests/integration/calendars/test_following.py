@@ -41,11 +41,11 @@ async def added(room: ApiRoom, address: str, **fields: Any) -> dict[str, Any]:
     return made
 
 
-async def look(room: ApiRoom, clock: FakeClock) -> int:
-    """What a worker does when the next look is due."""
+async def look(room: ApiRoom, clock: FakeClock, *, most: int | None = None) -> int:
+    """What a worker does when the next look is due; an account may have so many bots scheduled."""
     clock.advance(EVERY.total_seconds())
-    feeds = CalendarFeeds(room.database)
-    return await CalendarFollower(feeds, room.bots, load_sealer(room.settings), clock, allow_private=True).look_at_due()
+    feeds, sealer = CalendarFeeds(room.database), load_sealer(room.settings)
+    return await CalendarFollower(feeds, room.bots, sealer, clock, allow_private=True, most=most).look_at_due()
 
 
 async def scheduled(room: ApiRoom) -> list[dict[str, Any]]:
@@ -187,6 +187,20 @@ async def test_a_calendar_that_is_asked_for_while_it_is_read_is_read_whole_the_n
         await look(room, clock)
     await look(room, clock)
     assert (len(files.asked), files.unchanged) == (2, [])
+
+
+async def test_at_a_limit_meetings_are_cancelled_and_moved_all_the_same(
+    room: ApiRoom, clock: FakeClock, files: Files
+) -> None:
+    at = f"LOCATION:{MEET}"
+    feed = await added(room, files.give("/a.ics", calendar(room, gone=(5, at), moved=(6, at))))
+    await look(room, clock)
+    _, moved = await scheduled(room)
+    files.give("/a.ics", calendar(room, moved=(9, at), new=(7, at)))
+    await look(room, clock, most=2)
+    [left] = await scheduled(room)  # the place that became free is given away once housekeeping was there
+    assert (left["id"], left["scheduled_for"] > moved["scheduled_for"]) == (moved["id"], True)
+    assert "2" in (await room.client.get(f"/calendar-feed/{feed['id']}")).json()["fault"]
 
 
 async def test_a_meeting_that_has_begun_keeps_its_bot(room: ApiRoom, clock: FakeClock, files: Files) -> None:
