@@ -132,8 +132,9 @@ class CalendarFollower:
                 choice = FeedChoice(rule=FeedRule(feed.rule), keyword=feed.keyword, attendee=feed.attendee)
                 async with self._readers:
                     found = await read_calendar(fetched.data, since=now, until=now + AHEAD, choice=choice)
-                await self._follow(feed, found, now)
-                await self._feeds.keep_marks(feed, fetched.etag, fetched.modified)
+                is_done = await self._follow(feed, found, now)
+                marks = (fetched.etag, fetched.modified) if is_done else (None, None)
+                await self._feeds.keep_marks(feed, *marks)
         except (DestinationError, LimitReached) as error:
             later = self._clock.now() + AFTER_A_FAULT
             await self._feeds.mark(feed.id, fault=str(error)[:300], next_check_at=later)
@@ -169,7 +170,8 @@ class CalendarFollower:
         except TimeoutError:
             raise DestinationError(f"The calendar did not come within {WHOLE_S:g} s.", retryable=True) from None
 
-    async def _follow(self, feed: FeedRow, found: list[CalendarMeeting], now: datetime) -> None:
+    async def _follow(self, feed: FeedRow, found: list[CalendarMeeting], now: datetime) -> bool:
+        """Do what a calendar calls for; returns whether all of it is done. Raises LimitReached."""
         rows = {row.key: row for row in await self._feeds.meetings(feed.id)}
         plan = plan_of(
             found,
@@ -197,12 +199,14 @@ class CalendarFollower:
             if row.starts_at < now - KEPT_FOR:
                 await self._feeds.forget(row)
         for had, meeting in plan.change:
-            await self._change(rows[had.key], meeting)
-        for meeting in plan.make:
+            rows[had.key] = await self._change(rows[had.key], meeting)
+        followed = [meeting for _, meeting in plan.change if not rows[meeting.key].made]
+        for meeting in (*plan.make, *followed):
             await self._make(feed, meeting, rows.get(meeting.key))
         if plan.make or plan.change or plan.cancel:
             counts = {"made": len(plan.make), "changed": len(plan.change), "cancelled": len(plan.cancel)}
             logger.info("calendar followed", action="calendar_followed", feed_id=str(feed.id), **counts)
+        return all(rows[meeting.key].starts_at == meeting.starts_at for _, meeting in plan.change)
 
     async def _make(self, feed: FeedRow, meeting: CalendarMeeting, promised: FeedMeetingRow | None) -> None:
         now = self._clock.now()
@@ -230,23 +234,35 @@ class CalendarFollower:
             logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
         await self._feeds.keep(replace(row, made=True))
 
-    async def _change(self, row: FeedMeetingRow, meeting: CalendarMeeting) -> None:
-        """Move the bot of a meeting; one that is at work, ended or cancelled by hand is left alone."""
-        with contextlib.suppress(NotFound, Conflict):
-            while True:
-                bot = await self._bots.get(row.bot_id, row.account_id)
-                if bot.status is not BotStatus.SCHEDULED:
-                    break
-                config = replace(
-                    bot.config,
-                    service=Service(meeting.service),
-                    meeting_url=meeting.meeting_url,
-                    custom_metadata={**bot.config.custom_metadata, **_metadata(meeting)},
-                )
+    async def _change(self, row: FeedMeetingRow, meeting: CalendarMeeting) -> FeedMeetingRow:
+        """Move the bot of a meeting; returns the row as it is then.
+
+        A bot that has ended is followed by another at the new time, which the row promises. While a bot is at work,
+        the row keeps the time that it knows: the difference is seen again when the bot has ended.
+        """
+        new = replace(row, title=meeting.title, starts_at=meeting.starts_at, meeting_url=meeting.meeting_url)
+        with contextlib.suppress(NotFound):  # deleted by hand: not made again
+            bot = await self._moved(row, meeting)
+            if bot.status is not BotStatus.SCHEDULED and new.starts_at != row.starts_at:
+                if not bot.is_over:
+                    return row
+                new = replace(new, bot_id=new_id(self._clock.now()), made=False)
+        await self._feeds.keep(new)
+        return new
+
+    async def _moved(self, row: FeedMeetingRow, meeting: CalendarMeeting) -> Bot:
+        """Change the bot of a meeting if it still waits for its time; returns the bot as it was. Raises NotFound."""
+        while (bot := await self._bots.get(row.bot_id, row.account_id)).status is BotStatus.SCHEDULED:
+            config = replace(
+                bot.config,
+                service=Service(meeting.service),
+                meeting_url=meeting.meeting_url,
+                custom_metadata={**bot.config.custom_metadata, **_metadata(meeting)},
+            )
+            with contextlib.suppress(Conflict):  # it was sent meanwhile
                 if await self._bots.update_config(bot, config, meeting.starts_at):
                     break
-        facts = {"title": meeting.title, "starts_at": meeting.starts_at, "meeting_url": meeting.meeting_url}
-        await self._feeds.keep(replace(row, **facts))  # type: ignore[arg-type]
+        return bot
 
 
 async def cancel(bots: Bots, row: FeedMeetingRow) -> None:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NewType
 from uuid import UUID
 
-from sederunt.model.status import BotStatus, StopReason
+from sederunt.model.status import ENDINGS, MAX_CHALLENGES, BotStatus, StopReason
 
 # The name of a meeting service: whatever platforms are installed (platforms/registry.py) say.
 Service = NewType("Service", str)
@@ -125,3 +125,9 @@ class Bot:
     delete_requested: bool = False  # asked while leaving
     secret: str = field(default="", repr=False)  # in its socket addresses
     key_id: UUID | None = None  # the API key that asked for it
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing follows any more: a bot that was taken for an unwanted robot may try again."""
+        tries_again = self.attempts < MAX_CHALLENGES and not self.stop_requested
+        return self.status in ENDINGS and not (self.status is BotStatus.BOT_DETECTED and tries_again)

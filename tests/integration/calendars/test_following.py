@@ -18,7 +18,7 @@ from sederunt.calendars.meeting import CalendarMeeting
 from sederunt.calendars.reader import read_calendar
 from sederunt.calendars.reader_child import told
 from sederunt.database.calendars import _MOST_DUE, CalendarFeeds
-from sederunt.model.status import Trigger
+from sederunt.model.status import StopReason, Trigger
 
 MEET = "https://meet.google.com/abc-defg-hij"
 OTHER = "https://meet.google.com/xyz-defg-hij"
@@ -211,6 +211,46 @@ async def test_a_meeting_that_has_begun_keeps_its_bot(room: ApiRoom, clock: Fake
     files.give("/a.ics", calendar(room))
     await look(room, clock)
     assert (await room.look(bot))["status"] == "booting"
+
+
+async def test_a_meeting_that_is_postponed_after_its_bot_has_ended_gets_another(
+    room: ApiRoom, clock: FakeClock, files: Files
+) -> None:
+    at = f"LOCATION:{MEET}"
+    feed = await added(room, files.give("/a.ics", calendar(room, one=(0.5, at)), ETag='"1"'))
+    await look(room, clock)
+    [bot] = await scheduled(room)
+    await room.bots.record_transition(UUID(bot["id"]), Trigger.DUE)
+    clock.advance(1500)
+    files.give("/a.ics", calendar(room, one=(2, at)), ETag='"2"')
+    await look(room, clock)
+    assert await scheduled(room) == []  # while it knocks, another would be one too many
+    await room.bots.record_transition(UUID(bot["id"]), Trigger.REFUSED, reason=StopReason.WAITING_ROOM_TIMEOUT)
+    await look(room, clock)
+    [another] = await scheduled(room)
+    assert (another["id"] == bot["id"], another["meeting_url"]) == (False, MEET)
+    assert another["scheduled_for"] > bot["scheduled_for"]
+    [listed] = (await room.client.get(f"/calendar-feed/{feed['id']}")).json()["meetings"]
+    assert (listed["bot_id"], listed["starts_at"]) == (another["id"], another["scheduled_for"])
+    await look(room, clock)
+    assert len(await scheduled(room)) == 1
+    await room.client.delete(f"/bot/{another['id']}")
+    files.give("/a.ics", calendar(room, one=(4, at)), ETag='"3"')
+    await look(room, clock)
+    assert await scheduled(room) == []
+
+
+async def test_a_meeting_whose_name_alone_changes_after_its_bot_has_ended_gets_no_other(
+    room: ApiRoom, clock: FakeClock, files: Files
+) -> None:
+    await added(room, files.give("/a.ics", calendar(room, one=(5, f"LOCATION:{MEET}\nSUMMARY:Plan"))))
+    await look(room, clock)
+    [bot] = await scheduled(room)
+    await room.bots.record_transition(UUID(bot["id"]), Trigger.DUE)  # somebody sent it early
+    await room.bots.record_transition(UUID(bot["id"]), Trigger.STOPPED)
+    files.give("/a.ics", files.answers["/a.ics"][1].replace(b"Plan", b"Other plan"))
+    await look(room, clock)
+    assert await scheduled(room) == []
 
 
 async def test_an_account_whose_servers_never_answer_keeps_up_no_other_account(
