@@ -99,6 +99,30 @@ async def test_a_bot_is_sent_by_keyboard_and_judged_while_one_types(room: ApiRoo
     assert (made["service"], made["bot_name"]) == ("zoom", "Protocol")
 
 
+async def test_a_time_that_is_filled_in_by_half_sends_no_bot(room: ApiRoom, reader: Reader) -> None:
+    """A browser has no value for it, as for an empty field: the bot would go at once."""
+    page = reader.page
+    before = (await room.client.get("/bot")).json()["data"]
+    await reader.go("/bots/new")
+    await page.locator("#f-meeting_url").fill("https://zoom.us/j/12345678901?pwd=x")
+    await expect(page.locator("[data-verdict]")).to_have_text("Ready to go.")
+    when = page.locator("#f-scheduled_start_time")
+    await when.focus()
+    await page.keyboard.type("10022096")  # a day, no hour
+    await page.locator("#f-bot_name").focus()
+    told = page.locator("#w-scheduled_start_time")
+    await expect(told).to_have_text("When is filled in by half, or cannot be read: complete it, or empty it.")
+    await expect(page.locator("[data-verdict]")).to_be_empty()
+    await page.keyboard.press("Enter")
+    await expect(when).to_be_focused()
+    await expect(told).not_to_be_empty()
+    assert (await room.client.get("/bot")).json()["data"] == before
+    await when.fill("2096-10-02T10:00")
+    await expect(page.locator("[data-verdict]")).to_have_text("Ready to go.")
+    await page.keyboard.press("Enter")
+    await page.wait_for_url("**/bots/0*")
+
+
 async def test_a_key_is_made_shown_once_and_does_what_was_ticked(room: ApiRoom, reader: Reader) -> None:
     page = reader.page
     await reader.go("/keys")

@@ -55,6 +55,16 @@ function valueOf(field) {
 }
 
 /**
+ * What was begun and cannot be read: a date without its hour, say. A browser gives such a field no value, as if it were
+ * empty; the API would take it for left out.
+ * @param {HTMLFormElement} form @returns {Record<string, string[]>}
+ */
+export function unreadable(form) {
+  const begun = fieldsOf(form).filter((field) => field.validity.badInput);
+  return Object.fromEntries(begun.map(({ name }) => [name, [`${name} is filled in by half, or cannot be read: complete it, or empty it.`]]));
+}
+
+/**
  * Show what is wrong at the fields; returns what belongs to none of them.
  * @param {HTMLFormElement} form @param {Record<string, string[]>} faults @param {Set<string>} [only]
  * @returns {string[]}
@@ -88,6 +98,8 @@ async function send(form) {
   showFaults(form, {});
   if (button) button.disabled = true;
   try {
+    const begun = unreadable(form);
+    if (Object.keys(begun).length) throw new Refused(0, '', begun);
     const body = form.dataset.body === 'none' ? undefined : valuesOf(form);
     const answer = await ask(method, path, body);
     follow(form, answer);

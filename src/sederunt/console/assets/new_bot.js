@@ -1,7 +1,7 @@
 // A new bot, judged while it is written: the API says what is wrong, at the fields that were touched so far.
 
 import { ask, Refused } from './api.js';
-import { showFaults, valuesOf } from './forms.js';
+import { showFaults, unreadable, valuesOf } from './forms.js';
 
 const WAIT_MS = 350;
 
@@ -30,16 +30,26 @@ function guessService() {
 async function judge() {
   asking?.abort();
   asking = new AbortController();
+  const begun = unreadable(form);
+  for (const name of Object.keys(begun)) touched.add(name);
   try {
     await ask('POST', '/bot/validate', valuesOf(form), asking.signal);
-    showFaults(form, {});
-    verdict.textContent = 'Ready to go.';
+    tell(begun, Object.keys(begun).length ? '' : 'Ready to go.');
   } catch (error) {
-    if (!(error instanceof Refused)) return;
-    const rest = showFaults(form, error.faults, touched);
-    const open = Object.keys(error.faults).filter((name) => !touched.has(name)).length;
-    verdict.textContent = rest.join(' ') || (open ? `${open} ${open === 1 ? 'field is' : 'fields are'} still to be filled in.` : '');
+    if (error instanceof Refused) tell({ ...error.faults, ...begun }, '');
   }
+}
+
+/** @param {Record<string, string[]>} faults @param {string} otherwise what is said where no field is at fault */
+function tell(faults, otherwise) {
+  const rest = showFaults(form, faults, touched);
+  const open = Object.keys(faults).filter((name) => !touched.has(name)).length;
+  verdict.textContent = rest.join(' ') || (open ? `${open} ${open === 1 ? 'field is' : 'fields are'} still to be filled in.` : otherwise);
+}
+
+function judgeSoon() {
+  window.clearTimeout(timer);
+  timer = window.setTimeout(() => void judge(), WAIT_MS);
 }
 
 form.addEventListener('input', (event) => {
@@ -50,7 +60,12 @@ form.addEventListener('input', (event) => {
       guessService();
       touched.add('service');
     }
-    window.clearTimeout(timer);
-    timer = window.setTimeout(() => void judge(), WAIT_MS);
+    judgeSoon();
   }
+});
+
+// A date that is begun has no value, before and after: no input event tells of it.
+form.addEventListener('focusout', (event) => {
+  const field = event.target;
+  if (field instanceof HTMLInputElement && (field.validity.badInput || field.ariaInvalid === 'true')) judgeSoon();
 });
