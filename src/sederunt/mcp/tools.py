@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -33,7 +33,8 @@ _SUMMARY = (
     "finished_at",
     "verdict",
 )
-_ENDED = ("finished", "not_admitted", "bot_detected", "auth_required", "invalid_credentials", "failed")
+_ENDED = ("finished", "not_admitted", "auth_required", "invalid_credentials", "failed")
+_RETRY_WITHIN = timedelta(seconds=60)  # a bot that was taken for an unwanted robot tries again in the first 12 s, or 40
 _ANSWER_SHOWN = 200  # characters of a webhook receiver's answer
 _WHY_SHOWN = 40  # participants
 
@@ -176,7 +177,7 @@ async def read_transcript(
     if not found["transcript"]:
         resource = await service_of.ask("GET", f"/{kind}/{_id(id)}")
         facts["hint"] = f"There is no transcript (yet): the {kind} is {resource['status']}. " + (
-            "follow_meeting tells what is said now, wait_for_ending waits." if resource["status"] not in _ENDED else ""
+            "follow_meeting tells what is said now, wait_for_ending waits." if not _has_ended(resource) else ""
         )
     return content.marked(facts, {"lines": lines})
 
@@ -255,7 +256,7 @@ async def wait_for_ending(
     until = time.monotonic() + wait_s
     while True:
         found = await service_of.ask("GET", f"/{kind}/{_id(id)}")
-        ended = found["status"] in _ENDED
+        ended = _has_ended(found)
         if ended or time.monotonic() >= until:
             return {
                 "ended": ended,
@@ -341,6 +342,13 @@ def service_of_link(link: str) -> str:
 async def _bot(service_of: Backend, bot_id: str) -> Mapping[str, Any]:
     bot: Mapping[str, Any] = await service_of.ask("GET", f"/bot/{_id(bot_id)}")
     return bot
+
+
+def _has_ended(resource: Mapping[str, Any]) -> bool:
+    """Return whether nothing more comes of a bot or a recording."""
+    if resource["status"] != "bot_detected":
+        return resource["status"] in _ENDED
+    return datetime.now(UTC) - datetime.fromisoformat(resource["finished_at"]) >= _RETRY_WITHIN
 
 
 def _summary(bot: Mapping[str, Any]) -> Answer:

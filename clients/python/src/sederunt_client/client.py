@@ -11,6 +11,7 @@ from typing import TypeVar
 import httpx2
 
 from sederunt_client.async_routes import AsyncRoutes
+from sederunt_client.endings import ENDED, EndingWatch
 from sederunt_client.errors import NotReached, SederuntClientError
 from sederunt_client.live import (
     AsyncListener,
@@ -31,7 +32,6 @@ T = TypeVar("T")
 ATTEMPTS = 4
 LOOK_EVERY_S = 2.0
 _BLOCK = 1 << 18
-_ENDED = frozenset({"finished", "not_admitted", "auth_required", "invalid_credentials", "failed"})
 
 
 class Client(Routes):
@@ -91,9 +91,12 @@ class Client(Routes):
         return Outcome(status=answer.status_code, headers=answer.headers, body=answer.content)
 
     def wait_for_bot(self, bot_id: str, *, timeout_s: float | None = None) -> Bot:
-        """Return the bot once it has ended and its transcript is made. Raises NotReached after `timeout_s`."""
-        until = _deadline(timeout_s)
-        while (bot := self.get_bot(bot_id)).status not in _ENDED:
+        """Return the bot once it has ended and its transcript is made. Raises NotReached after `timeout_s`.
+
+        A bot that was taken for an unwanted robot has ended when it did not try again for a minute.
+        """
+        until, watch = _deadline(timeout_s), EndingWatch()
+        while not watch.is_over(bot := self.get_bot(bot_id)):
             _refuse_late(until, f"The bot is still {bot.status}.")
             time.sleep(LOOK_EVERY_S)
         return bot
@@ -101,7 +104,7 @@ class Client(Routes):
     def wait_for_recording(self, recording_id: str, *, timeout_s: float | None = None) -> Recording:
         """Return the recording once it is transcribed, or failed. Raises NotReached after `timeout_s`."""
         until = _deadline(timeout_s)
-        while (recording := self.get_recording(recording_id)).status not in _ENDED:
+        while (recording := self.get_recording(recording_id)).status not in ENDED:
             _refuse_late(until, f"The recording is still {recording.status}.")
             time.sleep(LOOK_EVERY_S)
         return recording
@@ -195,9 +198,12 @@ class AsyncClient(AsyncRoutes):
         return Outcome(status=answer.status_code, headers=answer.headers, body=answer.content)
 
     async def wait_for_bot(self, bot_id: str, *, timeout_s: float | None = None) -> Bot:
-        """Return the bot once it has ended and its transcript is made. Raises NotReached after `timeout_s`."""
-        until = _deadline(timeout_s)
-        while (bot := await self.get_bot(bot_id)).status not in _ENDED:
+        """Return the bot once it has ended and its transcript is made. Raises NotReached after `timeout_s`.
+
+        A bot that was taken for an unwanted robot has ended when it did not try again for a minute.
+        """
+        until, watch = _deadline(timeout_s), EndingWatch()
+        while not watch.is_over(bot := await self.get_bot(bot_id)):
             _refuse_late(until, f"The bot is still {bot.status}.")
             await asyncio.sleep(LOOK_EVERY_S)
         return bot
@@ -205,7 +211,7 @@ class AsyncClient(AsyncRoutes):
     async def wait_for_recording(self, recording_id: str, *, timeout_s: float | None = None) -> Recording:
         """Return the recording once it is transcribed, or failed. Raises NotReached after `timeout_s`."""
         until = _deadline(timeout_s)
-        while (recording := await self.get_recording(recording_id)).status not in _ENDED:
+        while (recording := await self.get_recording(recording_id)).status not in ENDED:
             _refuse_late(until, f"The recording is still {recording.status}.")
             await asyncio.sleep(LOOK_EVERY_S)
         return recording
