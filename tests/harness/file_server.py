@@ -14,7 +14,8 @@ class Files:
     url: str = ""
     answers: dict[str, tuple[int, bytes, dict[str, str]]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)  # of these, what was answered with 304
+    keys: list[str | None] = field(default_factory=list)  # the Authorization of each of these
+    unchanged: list[str] = field(default_factory=list)  # of what was asked, what was answered with 304
 
     def give(self, path: str, body: bytes, status: int = 200, **headers: str) -> str:
         """Put an answer there; its address."""
@@ -30,6 +31,7 @@ def file_server() -> Iterator[Files]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             known.asked.append(self.path)
+            known.keys.append(self.headers.get("Authorization"))
             status, body, headers = known.answers.get(self.path, (404, b"", {}))
             if headers.get("ETag", "") == self.headers.get("If-None-Match"):
                 known.unchanged.append(self.path)

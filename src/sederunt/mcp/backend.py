@@ -55,10 +55,10 @@ class Backend:
         """Return what is behind a signed address of the service, however it calls itself; None where that is gone."""
         parts = urlsplit(address)
         _, _, below = parts.path.partition(_FILES)  # a proxy may have put something in front
-        try:
-            return await self._send("GET", f"{_FILES}{below}?{parts.query}")
-        except RequestError:
-            return None
+        answer = await self._answer("GET", f"{_FILES}{below}?{parts.query}")
+        if answer.has_redirect_location:
+            answer = await _elsewhere(answer.headers["location"])
+        return answer if answer.status_code == 200 else None
 
     async def _send(
         self,
@@ -68,16 +68,35 @@ class Backend:
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
     ) -> httpx2.Response:
+        answer = await self._answer(method, path, body=body, query=query)
+        if answer.status_code == 200:
+            return answer
+        raise Refusal(answer.status_code, _told(answer))
+
+    async def _answer(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+    ) -> httpx2.Response:
         given = {name: value for name, value in (query or {}).items() if value is not None}
         try:
-            answer = await self.client.request(method, path, json=body, params=given or None)
+            return await self.client.request(method, path, json=body, params=given or None)
         except httpx2.TransportError as error:
             raise ServiceAway(f"{self.client.base_url} cannot be reached: {error or type(error).__name__}.") from error
         except httpx2.InvalidURL:  # a text of some 60 kB, or more
             raise RequestError("One of the arguments is too long.") from None
-        if answer.status_code == 200:
-            return answer
-        raise Refusal(answer.status_code, _told(answer))
+
+
+async def _elsewhere(address: str) -> httpx2.Response:
+    """Return what the bucket behind the service has, to which the address is signed: no key goes there."""
+    try:
+        async with httpx2.AsyncClient(timeout=TIMEOUT_S) as client:
+            return await client.get(address)
+    except (httpx2.TransportError, httpx2.InvalidURL) as error:
+        raise ServiceAway(f"The service's bucket cannot be reached: {error or type(error).__name__}.") from error
 
 
 def _told(answer: httpx2.Response) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness.api_room import GOOD_BOT, tone_wav
+from harness.file_server import file_server
 from harness.line import Line, line_to
 from harness.socket_room import Stage
 from sederunt.bus import feeds
@@ -235,3 +236,22 @@ async def test_a_bot_that_is_deleted_ends_its_listeners(stage: Stage, line: Line
         await asyncio.sleep(0.02)
     with pytest.raises(BotDeleted):
         await ended
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_download_follows_the_service_to_its_bucket_without_the_key(tmp_path: Path, is_async: bool) -> None:
+    with file_server() as service, file_server() as bucket:
+        there = bucket.give("/recording?signed", b"sound")
+        address = service.give("/files/bot/b/recording.webm", b"", 302, Location=there)
+        target = tmp_path / "meeting.webm"
+        if is_async:
+            async with AsyncClient(service.url, "sk_secret") as client:
+                await client.download(address, target)
+        else:
+            with Client(service.url, "sk_secret") as blocking:
+                await asyncio.to_thread(blocking.download, address, target)
+        assert (target.read_bytes(), bucket.keys) == (b"sound", [None])
+        round_about = service.give("/round", b"", 302, Location=service.url + "/round")
+        async with AsyncClient(service.url, "sk_secret") as client:
+            with pytest.raises(NotReached):
+                await client.download(round_about, target)

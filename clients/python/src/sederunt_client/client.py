@@ -127,16 +127,20 @@ class Client(Routes):
         path = Path(target)
         unfinished = path.with_name(path.name + ".part")
         try:
-            with httpx2.stream("GET", url, timeout=60) as answer, unfinished.open("wb") as file:  # no key: it is signed
+            with (
+                httpx2.Client(timeout=60, follow_redirects=True) as http,
+                http.stream("GET", url) as answer,
+            ):  # no key: it is signed, also where it leads to a bucket
                 total = _length(answer)
                 if answer.status_code != 200:
                     answer.read()
                     _refused(answer)
-                for block in answer.iter_bytes(_BLOCK):
-                    file.write(block)
-                    if on_progress:
-                        on_progress(file.tell(), total)
-        except httpx2.TransportError as error:
+                with unfinished.open("wb") as file:
+                    for block in answer.iter_bytes(_BLOCK):
+                        file.write(block)
+                        if on_progress:
+                            on_progress(file.tell(), total)
+        except (httpx2.TransportError, httpx2.TooManyRedirects) as error:
             raise NotReached(f"The download broke off: {error}") from error
         return unfinished.replace(path)
 
@@ -235,9 +239,9 @@ class AsyncClient(AsyncRoutes):
         unfinished = path.with_name(path.name + ".part")
         try:
             async with (
-                httpx2.AsyncClient(timeout=60) as http,
+                httpx2.AsyncClient(timeout=60, follow_redirects=True) as http,
                 http.stream("GET", url) as answer,
-            ):  # no key: it is signed
+            ):  # no key: it is signed, also where it leads to a bucket
                 total = _length(answer)
                 if answer.status_code != 200:
                     await answer.aread()
@@ -247,7 +251,7 @@ class AsyncClient(AsyncRoutes):
                         file.write(block)
                         if on_progress:
                             on_progress(file.tell(), total)
-        except httpx2.TransportError as error:
+        except (httpx2.TransportError, httpx2.TooManyRedirects) as error:
             raise NotReached(f"The download broke off: {error}") from error
         return unfinished.replace(path)
 
