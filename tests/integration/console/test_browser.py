@@ -1,17 +1,23 @@
 """Every page and main flow in a real Chromium: one application for all, looked at by people with keyboards."""
 
-from collections.abc import AsyncIterator
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from uuid import UUID
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from harness.api_room import ApiRoom, on_a_socket, tone_wav
 from harness.console_browser import Reader, chromium, signed_in
 from harness.console_room import Furnished, link_for, people_of, spoken
+from sederunt.bus.streams import events_subject
 from sederunt.model.status import Trigger
 from sederunt.model.transcript import Transcript
+from sederunt.realtime.hub import Channel
+from sederunt.realtime.messages import TOO_SLOW, Closing
 
 pytestmark = pytest.mark.chromium
 
@@ -200,6 +206,11 @@ async def test_a_file_is_dropped_and_transcribed(room: ApiRoom, reader: Reader, 
     await page.wait_for_url("**/recordings/0*")
     await expect(page.locator("#progress")).to_contain_text("Being transcribed")
     assert len((await room.client.get("/recording")).json()["data"]) == 2
+    made = UUID(page.url.rpartition("/")[2])
+    said = Transcript(segments=(spoken(0.0, "Sentence number nil of the zanzibar meeting.", "Ada"),))
+    await room.transcripts.save(made, said)
+    await room.recordings.record_transition(made, Trigger.TRANSCRIBED)
+    await expect(page.get_by_label("Recording and transcript")).to_contain_text("Sentence number nil")
 
 
 async def test_somebody_is_let_in_as_a_viewer(room: ApiRoom, port: int, browser: Browser, reader: Reader) -> None:
@@ -233,6 +244,41 @@ async def test_a_live_page_turns_into_the_player_when_the_bot_has_ended(
     for trigger in (Trigger.LEFT, Trigger.CLOSED):
         await room.bots.record_transition(UUID(furnished.live["id"]), trigger)
     await expect(page.get_by_text("Nothing was recorded")).to_be_visible(timeout=30_000)
+
+
+@pytest.mark.parametrize("trouble", ["too slow", "refused"])
+async def test_captions_go_on_after_the_feed_of_a_live_page_is_cut_or_refused(
+    room: ApiRoom, reader: Reader, furnished: Furnished, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, asked = reader.page, asyncio.Event()
+    heard = Channel.events
+
+    async def cut_once(self: Channel, since: int | None) -> AsyncGenerator[str | Closing, None]:
+        if not asked.is_set():
+            asked.set()
+            yield TOO_SLOW
+            return
+        async with aclosing(heard(self, since)) as events:
+            async for message in events:
+                yield message
+
+    async def refuse_once(route: Route) -> None:
+        if asked.is_set():
+            await route.fallback()
+        else:
+            asked.set()
+            await route.fulfill(status=503)
+
+    if trouble == "refused":
+        await page.route("**/feed", refuse_once)
+    else:
+        monkeypatch.setattr(Channel, "events", cut_once)
+    await reader.go(f"/bots/{furnished.live['id']}")
+    await asyncio.wait_for(asked.wait(), 60)
+    line = {"segment_id": "1", "transcript": "Still here.", "start": 1, "end": 2, "speaker": 0, "speaker_name": "Ada"}
+    told = json.dumps({"type": "ts", "data": line}).encode()
+    await room.bus.publish(events_subject(furnished.live["id"]), told, trouble)
+    await expect(page.get_by_role("log", name="Captions")).to_contain_text("Still here.", timeout=30_000)
 
 
 async def test_a_recording_is_transcribed_again_and_both_stand_side_by_side(

@@ -14,6 +14,7 @@ const lanes = /** @type {HTMLElement} */ (root.querySelector('.lanes'));
 const noCaptions = root.querySelector('[data-no-captions]');
 const POLL_MS = 2000;
 const PICTURE_MS = 15_000;
+const AGAIN_MS = 3000;
 const LANE_S = 120;
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -222,12 +223,20 @@ root.addEventListener('api:done', (event) => {
   }
 });
 
-const feed = new EventSource(`/bots/${botId}/feed`);
-feed.addEventListener('message', (event) => take(JSON.parse(event.data)));
-feed.addEventListener('over', () => {
-  feed.close();
-  void refresh();
-});
+/** Hear the bot until it is over. What is cut, the browser asks for again; what is refused (the service is away), it does not. */
+function hear() {
+  const feed = new EventSource(`/bots/${botId}/feed`);
+  feed.addEventListener('message', (event) => take(JSON.parse(event.data)));
+  feed.addEventListener('over', () => {
+    feed.close();
+    void refresh();
+  });
+  feed.addEventListener('error', () => {
+    if (feed.readyState === EventSource.CLOSED) window.setTimeout(hear, AGAIN_MS);
+  });
+}
+
+hear();
 void poll();
 void look();
 window.setInterval(() => void poll(), POLL_MS);

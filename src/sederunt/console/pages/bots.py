@@ -34,7 +34,7 @@ from sederunt.model.history import CHAT_MESSAGE
 from sederunt.model.minutes import seconds_of
 from sederunt.model.status import ACTIVE, ENDINGS, STOPPABLE, BotStatus
 from sederunt.platforms.registry import services
-from sederunt.realtime.messages import Closing
+from sederunt.realtime.messages import DELETED, ENDED, Closing
 from sederunt.transcription.models import has_sockets, models
 
 PICTURE_S = 12.0
@@ -239,7 +239,10 @@ def _recording_url(page: Page, bot: Bot) -> str | None:
 
 
 async def _events(page: Page, bot: Bot) -> AsyncIterator[bytes]:
-    """Yield each message as an event. Ends after a while: the browser comes again, and has to be signed in still."""
+    """Yield each message as an event. Ends after a while: the browser comes again, and has to be signed in still.
+
+    Only an `over` tells it not to: the bot has ended, or was deleted.
+    """
     context = page.context
     with contextlib.suppress(BusAway, TimeoutError):
         async with (
@@ -249,6 +252,7 @@ async def _events(page: Page, bot: Bot) -> AsyncIterator[bytes]:
         ):
             async for message in events:
                 if isinstance(message, Closing):
-                    yield f"event: over\ndata: {json.dumps(message.reason)}\n\n".encode()
+                    if message in (ENDED, DELETED):
+                        yield f"event: over\ndata: {json.dumps(message.reason)}\n\n".encode()
                     return
                 yield f"data: {message}\n\n".encode()

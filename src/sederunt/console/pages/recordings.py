@@ -28,6 +28,9 @@ async def one_recording(page: Page) -> Response:
     """GET /recordings/{id}"""
     view = await page.context.recordings.view(page.id("recording"), page.account_id)
     recording = view.recording
+    if recording.status is not RecordingStatus.TRANSCRIBING and "hx-request" in page.request.headers:
+        # It waited for its transcript. What is swapped into a page brings no script of a head, and would not play.
+        return Response(headers={"HX-Refresh": "true"})
     corrections = await page.context.stores.corrections.of(recording.id)
     stored, until = recording.recording_object, recording.recording_available_until
     return page.render(
