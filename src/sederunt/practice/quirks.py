@@ -30,6 +30,7 @@ class Quirks:
     lost: float = 0.0  # share of the channel's changes that get lost
     mapping_s: float = 0.0  # whose a source is, is told so late; below 0 never (Meet)
     only_one: bool = False  # the page says so when the bot is alone
+    soundless: bool = False  # "Don't use audio" is chosen before anybody chose: who leaves it hears nothing (Teams)
 
 
 def disagreeing(script: "Script", seed: int) -> "Script":
@@ -69,6 +70,7 @@ def disagreeing(script: "Script", seed: int) -> "Script":
         list_lag_s=chance.choice([0.0, 0.0, 5.0, 60.0]) if told else 0.0,
         lost=chance.choice([0.0, 0.0, 0.5]) if told else 0.0,
         mapping_s=mapping_s,
+        soundless=chance.random() < 0.5,
     )
     return replace(
         script,

@@ -95,9 +95,16 @@ class Peer:
     """One bot's peer connection."""
 
     def __init__(
-        self, plan: PeerPlan, *, on_message: Callable[[str, bytes | str], None], on_key_frame: Callable[[int], None]
+        self,
+        plan: PeerPlan,
+        *,
+        on_message: Callable[[str, bytes | str], None],
+        on_key_frame: Callable[[int], None],
+        hears: bool = True,
     ) -> None:
+        """`hears`: whether it is sent any sound."""
         self.plan = plan
+        self.hears = hears
         self.connected = asyncio.Event()
         self.channels_open = asyncio.Event()  # those of the plan
         self.sent: deque[SentPacket] = deque(maxlen=LOG_LENGTH)
@@ -135,8 +142,8 @@ class Peer:
         await self._connection.setRemoteDescription(RTCSessionDescription(_without_candidates(answer), "answer"))
 
     def send_audio(self, piece: SlotFrame, tick: int) -> None:
-        """Send one frame of 20 ms; nothing happens before the connection is up."""
-        if not self.connected.is_set():
+        """Send one frame of 20 ms; nothing happens before the connection is up, or where no sound is wanted."""
+        if not self.connected.is_set() or not self.hears:
             return
         if self.plan.audio_channel:
             sequence, timestamp = len(self.sent) & 0xFFFF, tick * clips.FRAME & 0xFFFFFFFF

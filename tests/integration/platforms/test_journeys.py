@@ -18,6 +18,7 @@ from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Decoder, Platform
 from sederunt.platforms.registry import platform_of, services
 from sederunt.platforms.text import parts
+from sederunt.practice.quirks import Quirks
 from sederunt.practice.script import CastMember, Script, Variant
 from sederunt.practice.server import PracticeServer
 
@@ -124,6 +125,12 @@ async def test_an_open_meeting_is_entered_and_its_people_are_known(
         heard = await stay.tells(lambda heard: bool(heard.roster.fold.sources))
         keys = {one.key for one in heard.roster.fold.participants} | heard.roster.fold.own_keys
         assert set(heard.roster.fold.sources.values()) <= keys
+
+
+async def test_sound_is_chosen_where_teams_would_come_without(visit: OpenStay) -> None:
+    stay = await visit(Service("teams"), entry="open", quirks=Quirks(soundless=True))
+    assert (await stay.join()).state is PageState.IN_CALL
+    assert stay.meeting.visitor().facts["sound"] is True
 
 
 @pytest.mark.parametrize("service", services())

@@ -55,6 +55,8 @@ DONE = {
     "a prompt that offers": ["prompt", "asked as Sederunt", "notice"],
     "doors made of anything": ["launcher", "asked as Sederunt"],
     "terms in other words": ["terms", "asked as Sederunt", "notice"],
+    "no sound chosen, the choices": ["Computer audioSpeakers"],
+    "no sound chosen, a field": ["sound"],
     "cookies": ["cookies", "terms", "devices 0", "asked as Sederunt with 864210", "disclaimer"],
 }
 

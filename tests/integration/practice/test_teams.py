@@ -10,6 +10,7 @@ import pytest
 from playwright.async_api import FrameLocator, Page, expect
 
 from harness.practice_room import OpenRoom, Room
+from sederunt.practice.quirks import Quirks
 from sederunt.practice.script import ScriptedAct
 
 FIRST_WORDS = (ScriptedAct(at_s=0.2, do="say", who="Ada Lovelace", clip="librivox_0880"),)
@@ -72,6 +73,14 @@ async def test_other_forms_of_the_link_lead_there_too(open_room: OpenRoom) -> No
     ):
         await room.page.goto(link)
         await expect(room.page.locator(NAME)).to_be_visible()
+
+
+async def test_who_keeps_the_choice_without_audio_is_sent_none(open_room: OpenRoom) -> None:
+    room = await enter(await open_room("teams", launcher=False, acts=FIRST_WORDS, quirks=Quirks(soundless=True)))
+    await room.meeting.wait_for("fell_silent")
+    peer = room.meeting.visitor().peer
+    assert peer is not None
+    assert not peer.sent
 
 
 async def test_speech_arrives_on_one_track_named_main_audio(open_room: OpenRoom) -> None:

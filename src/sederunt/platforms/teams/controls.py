@@ -78,6 +78,19 @@ _COMPUTER_AUDIO = _switch(
         '[role="radio"][aria-checked="false"][data-tid*="computer-audio" i]',
     ),
 )
+# The words may be all that names it: the radio's own, or those of the label around its field or behind it.
+_COMPUTER_AUDIO_SAID = _switch(
+    "computer_audio_said",
+    "V",
+    within=('[role="radio"]', "label"),
+    holding="computer audio",
+    selectors=(
+        '[role="radio"][aria-checked="false"]',
+        'label:has(input[type="radio"]:not(:checked))',
+        'label:has([role="radio"][aria-checked="false"])',
+        'input[type="radio"]:not(:checked) + label',
+    ),
+)
 _NAME = _target("name", "A V B2 S J", selectors=NAME_FIELDS)
 _KNOCK = _target(
     "knock",
@@ -95,6 +108,7 @@ JOURNEY = Journey(
         Step(target=_DISMISS),
         Step(target=_CLOSE),
         Step(target=_COMPUTER_AUDIO, states=BEFORE_KNOCK, most=2),
+        Step(target=_COMPUTER_AUDIO_SAID, states=BEFORE_KNOCK, most=2),
         Step(target=_MICROPHONE_OFF, states=BEFORE_KNOCK),
         Step(target=_CAMERA_OFF, states=BEFORE_KNOCK),
         name_step(_NAME),

@@ -21,8 +21,8 @@
       hello.account ? make("div", {}, hello.account) : name,
       toggle("toggle-video", "Camera", "camera"),
       toggle("toggle-mute", "Microphone", "microphone"),
-      make("label", {}, make("input", { type: "radio", name: "audio", checked: true }), "Computer audio"),
-      make("label", {}, make("input", { type: "radio", name: "audio" }), "Don't use audio"),
+      sound("Computer audio", true, !variant.quirks.soundless),
+      sound("Don't use audio", false, variant.quirks.soundless),
       variant.entry === "captcha" && captcha(),
       make("button", { "data-tid": "prejoin-cancel-button" }, "Cancel"),
       join,
@@ -40,6 +40,13 @@
       practice.link.tell({ do: "facts", facts: { [device]: on } });
     });
     return button;
+  }
+
+  /** One choice of sound; its words are the label's. @param {string} words @param {boolean} heard @param {boolean} chosen */
+  function sound(words, heard, chosen) {
+    const tell = () => practice.link.tell({ do: "facts", facts: { sound: heard } });
+    if (chosen) tell();
+    return make("label", {}, make("input", { type: "radio", name: "audio", checked: chosen, change: tell }), words);
   }
 
   /** @param {HTMLInputElement} name @param {PracticeHello} hello */
