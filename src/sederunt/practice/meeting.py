@@ -135,14 +135,15 @@ class Meeting:
             raise Conflict(f"{visitor.id} is {visitor.standing}; only a bot that knocks can be denied.")
         visitor.standing = "refused"
         self.events.add("denied", bot=visitor.id, name=visitor.name, screen=screen)
-        if screen == "denied":  # that nobody answered, no site signals as a person's refusal
-            self.site.denied(self, visitor)
+        # That nobody answered, no site signals as a person's refusal.
+        if (tell := {"denied": self.site.denied, "removed": self.site.removed}.get(screen)) is not None:
+            tell(self, visitor)
         visitor.tell({"show": screen})
 
     def kick(self, visitor: Visitor) -> None:
         """Put a bot out of the call (or of the waiting room)."""
         if visitor.standing == "knocking":
-            self.deny(visitor)
+            self.deny(visitor, "removed")
             return
         if visitor.standing != "in_call" or visitor.person is None:
             raise Conflict(f"{visitor.id} is {visitor.standing}; only a bot in the call can be removed.")

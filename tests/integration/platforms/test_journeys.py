@@ -1,7 +1,7 @@
 """Whole ways into practice meetings of the three shapes: in, told apart, seen, said, left, put out."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -175,6 +175,24 @@ async def test_the_waiting_room_is_left_at_our_own_limit(visit: OpenStay, servic
     reading = await stay.join(waiting_room_s=1)
     assert (reading.state, reading.reason) == (PageState.REFUSED, StopReason.WAITING_ROOM_TIMEOUT)
     await stay.meeting.wait_for("left")
+
+
+async def test_who_is_put_out_of_teams_lobby_was_refused_whatever_the_page_says(visit: OpenStay) -> None:
+    words = {"You've been removed from this meeting": "You left the meeting"}
+    stay = await visit(Service("teams"), entry="knock", words=words)
+
+    def noted() -> Collection[str]:
+        decoder = platform_of(Service("teams")).decoder(own_name=NAME)
+        for signal in list(stay.opened.signals):
+            decoder.decode(signal)
+        return decoder.noted
+
+    joining = asyncio.ensure_future(stay.join(noted=noted))
+    await asyncio.wait_for(stay.waits.wait(), 60)
+    stay.meeting.kick(stay.meeting.visitor())
+    reading = await joining
+    assert (reading.state, reading.reason) == (PageState.REFUSED, StopReason.REQUEST_DENIED), reading
+    assert reading.row == "teams.signal.removed_from_lobby"
 
 
 @pytest.mark.parametrize("service", services())

@@ -110,6 +110,19 @@ def test_a_zoom_page_that_asks_to_be_joined_again_is_known_unless_it_is_in_the_c
     assert decide(site.rows, PageSnapshot(matches=inside), joined=True).state is PageState.IN_CALL
 
 
+@pytest.mark.parametrize("code", [5000, 5300])
+def test_teams_word_of_who_put_a_bot_out_of_the_lobby_outranks_its_end_screen(code: int) -> None:
+    teams = platform_of(Service("teams"))
+    shown = {"teams.left_lobby": ("you left the meeting",), "teams.end_screen_early": ("rejoin",)}
+    told = (f"conversation_end:{code}:removed",)
+    for page in ({}, shown):
+        assert teams.judge(PageSnapshot(matches=page), joined=False, noted=told).reason is StopReason.REQUEST_DENIED
+    assert teams.judge(PageSnapshot(matches=shown), joined=False).reason is StopReason.WAITING_ROOM_TIMEOUT
+    call = dict.fromkeys(("teams.controls", "teams.in_call"), ("a", "b", "c"))
+    assert teams.judge(PageSnapshot(matches=call), joined=False, noted=told).state is PageState.IN_CALL
+    assert teams.judge(PageSnapshot(matches=shown), joined=True, noted=told).reason is StopReason.KICKED
+
+
 @pytest.mark.parametrize("service", services())
 def test_a_notice_over_the_call_is_one_to_be_answered_only_where_it_has_an_answer(service: Service) -> None:
     platform = platform_of(service)

@@ -128,6 +128,13 @@ _WITNESSES = (
 
 _REFUSALS = (
     _denied.signal("signal.denied", "conversation_end:5854", "A V B2"),
+    # The frame names who did it: no end screen, whatever it says, knows better.
+    _denied.signal(
+        "signal.removed_from_lobby",
+        "conversation_end:5000:removed | conversation_end:5300:removed",
+        "A V",
+        unless=_CONTROLS,
+    ),
     _sign_in.signal("signal.anonymous_disabled", "conversation_end:5723", "A B2"),
     # The silent sign-in probe passes through here and comes back.
     _sign_in.address("address.sign_in", _LOGIN, "A O B2 LMA", settle_s=8.0),
