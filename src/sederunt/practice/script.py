@@ -130,6 +130,7 @@ class Variant:
     devices_modal: Literal["never", "before", "after", "both"] = "never"  # Teams: "Continue without audio or video"
     join_audio: bool = True  # Zoom: the bot has to press "Join Audio by Computer"
     passcode: str = ""  # Zoom: asked for where the address has none
+    disclaimer: str = ""  # Zoom: the button of a disclaimer that has to be accepted after the join button
     consent: bool = False  # recording consent on entering
     one_of_a_name: bool = False  # whoever has the name of a bot in the call is refused, and not told why
     quirks: Quirks = field(default_factory=Quirks)  # in what the site disagrees with itself

@@ -105,6 +105,8 @@ EASY_WAYS: list[tuple[Service, dict[str, Any]]] = [
     (Service("zoom"), {}),
     (Service("zoom"), {"frame": True, "cookie_banner": True, "curly": True}),
     (Service("zoom"), {"consent": True, "media_prompt": "both"}),
+    (Service("zoom"), {"disclaimer": "Accept", "cookie_banner": True}),
+    (Service("zoom"), {"disclaimer": "Continue"}),
 ]
 
 

@@ -57,6 +57,7 @@ DONE = {
     "terms in other words": ["terms", "asked as Sederunt", "notice"],
     "no sound chosen, the choices": ["Computer audioSpeakers"],
     "no sound chosen, a field": ["sound"],
+    "a disclaimer beside": ["Reject All", "devices", "rules"],
     "cookies": ["cookies", "terms", "devices 0", "asked as Sederunt with 864210", "disclaimer"],
 }
 

@@ -33,6 +33,9 @@ _TERMS = _target(
     names="I agree | Agree | Agree and continue | I accept | I understand",
     but_not="Disagree",
 )
+# A disclaimer that an administrator wrote may have any of these, wherever it lies. They stand behind what asks for
+# devices, which may be answered by such a word too, and are pressed on the way in alone.
+_TERMS_OTHERWISE = _target("terms_otherwise", "B2 MB", names="Accept | Continue | Got it")
 # The microphone has to be allowed: without it the client plays no sound at all (V, B2).
 _DEVICES = _target("devices", "V B2", names="Use microphone and camera | Use microphone | Allow")
 _NO_DEVICES = _target(
@@ -82,6 +85,7 @@ JOURNEY = Journey(
         Step(target=_DEVICES, states=BEFORE_KNOCK),
         Step(target=_NO_DEVICES, states=BEFORE_KNOCK),
         Step(target=_DISMISS),
+        Step(target=_TERMS_OTHERWISE, states=BEFORE_KNOCK),
         Step(target=_MICROPHONE_OFF, states=BEFORE_KNOCK),
         Step(target=_CAMERA_OFF, states=BEFORE_KNOCK),
         name_step(_NAME),

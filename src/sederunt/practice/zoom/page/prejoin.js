@@ -22,8 +22,9 @@
     name.addEventListener("input", review);
     passcode?.addEventListener("input", review);
     review();
-    join.addEventListener("click", (event) => {
+    join.addEventListener("click", async (event) => {
       if (!ready() || (variant.trusted_clicks && !event.isTrusted)) return;
+      if (variant.disclaimer) await disclaimer(variant.disclaimer);
       fill(find("#screen"), make("div", { class: "joining" }, "Joining Meeting..."));
       practice.link.tell({ do: "ask", name: name.value.trim(), passcode: passcode ? passcode.value : given });
     });
@@ -53,6 +54,17 @@
         make("button", { class: "zm-btn", click: choose }, "Use microphone and camera"),
         make("button", { class: "zm-btn continue", click: choose }, "Continue without microphone and camera"),
       );
+    });
+  }
+
+  /** What an administrator wants everybody to accept: no modal of the client's own. @param {string} button @returns {Promise<void>} */
+  function disclaimer(button) {
+    return new Promise((resolve) => {
+      const accept = () => {
+        practice.link.tell({ do: "note", note: button, about: "disclaimer" });
+        resolve();
+      };
+      fill(find("#screen"), make("h1", {}, "Rules of this organization"), make("button", { click: accept }, button));
     });
   }
 
