@@ -127,6 +127,7 @@ class Variant:
     leave_lag_s: float = 0.0  # people who left stay in the roster so long
     frame: bool = False  # Teams, Zoom: the client sits inside an iframe
     launcher: bool = True  # Teams, Zoom: the launcher page comes first
+    toolbar: Literal["full", "narrow"] = "full"  # Teams: narrow has devices, "More" and the way out, and no stage
     devices_modal: Literal["never", "before", "after", "both"] = "never"  # Teams: "Continue without audio or video"
     join_audio: bool = True  # Zoom: the bot has to press "Join Audio by Computer"
     passcode: str = ""  # Zoom: asked for where the address has none

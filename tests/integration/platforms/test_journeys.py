@@ -102,6 +102,7 @@ EASY_WAYS: list[tuple[Service, dict[str, Any]]] = [
     (Service("teams"), {}),
     (Service("teams"), {"frame": True, "curly": True}),
     (Service("teams"), {"launcher": False, "devices_modal": "both"}),
+    (Service("teams"), {"toolbar": "narrow"}),
     (Service("zoom"), {}),
     (Service("zoom"), {"frame": True, "cookie_banner": True, "curly": True}),
     (Service("zoom"), {"consent": True, "media_prompt": "both"}),

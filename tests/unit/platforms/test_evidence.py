@@ -123,6 +123,16 @@ def test_teams_word_of_who_put_a_bot_out_of_the_lobby_outranks_its_end_screen(co
     assert teams.judge(PageSnapshot(matches=shown), joined=True, noted=told).reason is StopReason.KICKED
 
 
+def test_teams_devices_count_beside_controls_that_only_a_call_has() -> None:
+    teams = platform_of(Service("teams"))
+    narrow = next(row for row in teams.rows if row.id == "teams.in_call_narrow")  # type: ignore[attr-defined]
+    devices = ("#microphone-button", "#video-button")
+    lobby = {narrow.id: (*devices, next(pattern for pattern in narrow.patterns if "#hangup-button" in pattern))}
+    assert teams.judge(PageSnapshot(matches=lobby), joined=False).state is PageState.LOADING
+    call = {narrow.id: (*lobby[narrow.id], "#callingButtons-showMoreBtn")}
+    assert teams.judge(PageSnapshot(matches=call), joined=False).state is PageState.IN_CALL
+
+
 @pytest.mark.parametrize("service", services())
 def test_a_notice_over_the_call_is_one_to_be_answered_only_where_it_has_an_answer(service: Service) -> None:
     platform = platform_of(service)

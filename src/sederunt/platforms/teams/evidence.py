@@ -273,6 +273,14 @@ _WAY_IN = (
     _in_call.selector("in_call_still", (*_CALL_ONLY, _HANGUP), "A V B2 LMA", phase=Phase.AFTER),
     _entering.selector("in_call", _CALL_ONLY, "A V B2 LMA", at_least=2),
     _entering.selector("in_call_stage", (*_CALL_ONLY, _HANGUP, _STAGE), "A V B2 LMA", at_least=3, settle_s=1.5),
+    # A narrow layout keeps people and chat behind "More". Three of these alone may be a lobby's.
+    _entering.selector(
+        "in_call_narrow",
+        (*_CALL_ONLY, _HANGUP, _STAGE, "#microphone-button", "#video-button"),
+        "A B2",
+        at_least=4,
+        settle_s=1.5,
+    ),
     _in_call.button(
         "in_call_named",
         _CONTROL_NAMES,

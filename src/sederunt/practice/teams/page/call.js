@@ -24,7 +24,9 @@
     quirks = hello.variant.quirks;
     fill(
       find("#screen"),
-      make("div", { "data-tid": "callingScreen" }, toolbar(), make("div", { "data-tid": "modern-stage-wrapper" })),
+      hello.variant.toolbar === "narrow"
+        ? make("div", {}, ...devices(), make("div", { class: "tiles" }))
+        : make("div", { "data-tid": "callingScreen" }, toolbar(), make("div", { class: "tiles", "data-tid": "modern-stage-wrapper" })),
       practice.panels.pane(hello),
     );
     takeRoster(roster);
@@ -56,18 +58,25 @@
       make("button", { id: "raisehands-button", "aria-label": "Raise" }, "Raise"),
       make("button", { "aria-label": "React" }, "React"),
       make("button", { id: "view-mode-button", "aria-label": "View" }, "View"),
+      make("button", { id: "screenshare-button", "aria-label": "Share" }, "Share"),
+      ...devices(),
+    );
+  }
+
+  /** What no layout does without. */
+  function devices() {
+    return [
       make("button", { id: "callingButtons-showMoreBtn", "aria-label": "More" }, "More"),
       practice.camera.toggle("Turn camera on", "Turn camera off", { id: "video-button" }, "Camera"),
       make("button", { id: "microphone-button", "aria-label": "Unmute mic" }, "Mic"),
-      make("button", { id: "screenshare-button", "aria-label": "Share" }, "Share"),
       make("button", { id: "hangup-button", "data-tid": "hangup-main-btn", "aria-label": "Leave", click: practice.prejoin.leave }, "Leave"),
-    );
+    ];
   }
 
   /** @param {PracticePerson[]} rows */
   function takeRoster(rows) {
     roster = rows;
-    const stage = document.querySelector('[data-tid="modern-stage-wrapper"]');
+    const stage = document.querySelector(".tiles");
     if (stage) {
       const screens = roster.filter((person) => person.sharing).map((person) => tile(person, "ScreenSharing"));
       fill(stage, ...practice.tiles(roster, quirks, (person) => tile(person, "Video")), ...screens);
