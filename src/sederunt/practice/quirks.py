@@ -1,6 +1,7 @@
 """How a site may disagree with itself: its channels, its lists, its tiles and its stage tell different things."""
 
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 
 CROWD = 97  # silent people of a large room
 FEW_TILES = 10
+STANDING: Mapping[str, Sequence[str]] = {
+    "gmeet": ("This video call is being recorded",),
+    "zoom": ("AI Companion is on",),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +35,7 @@ class Quirks:
     lost: float = 0.0  # share of the channel's changes that get lost
     mapping_s: float = 0.0  # whose a source is, is told so late; below 0 never (Meet)
     only_one: bool = False  # the page says so when the bot is alone
+    standing: str = ""  # says the page all through the call, with nothing to press (Meet, Zoom)
     soundless: bool = False  # "Don't use audio" is chosen before anybody chose: who leaves it hears nothing (Teams)
 
 
@@ -71,6 +77,7 @@ def disagreeing(script: "Script", seed: int) -> "Script":
         lost=chance.choice([0.0, 0.0, 0.5]) if told else 0.0,
         mapping_s=mapping_s,
         soundless=chance.random() < 0.5,
+        standing=chance.choice(["", *STANDING.get(script.service, ())]),
     )
     return replace(
         script,

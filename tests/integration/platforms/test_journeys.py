@@ -99,6 +99,7 @@ EASY_WAYS: list[tuple[Service, dict[str, Any]]] = [
     (Service("gmeet"), {}),
     (Service("gmeet"), {"media_prompt": "both", "curly": True, "trusted_clicks": True, "offers": "server"}),
     (Service("gmeet"), {"two_step": True, "consent": True, "cookie_banner": True}),
+    (Service("gmeet"), {"quirks": Quirks(standing="This video call is being recorded")}),
     (Service("teams"), {}),
     (Service("teams"), {"frame": True, "curly": True}),
     (Service("teams"), {"launcher": False, "devices_modal": "both"}),
@@ -108,6 +109,7 @@ EASY_WAYS: list[tuple[Service, dict[str, Any]]] = [
     (Service("zoom"), {"consent": True, "media_prompt": "both"}),
     (Service("zoom"), {"disclaimer": "Accept", "cookie_banner": True}),
     (Service("zoom"), {"disclaimer": "Continue"}),
+    (Service("zoom"), {"quirks": Quirks(standing="AI Companion is on")}),
 ]
 
 

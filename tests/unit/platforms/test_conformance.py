@@ -114,7 +114,7 @@ def test_tables_refer_to_what_is_there(platform: Platform) -> None:
         ids = [row.id for row in rows]
         assert len(set(ids)) == len(ids)
         for row in rows:
-            assert set(row.unless) <= set(ids), row.id
+            assert {*row.unless, *row.beside} <= set(ids), row.id
     for journey in (platform.journey, *([pages.journey] if pages else [])):
         steps = [step.id for step in journey.steps]
         assert len(set(steps)) == len(steps)

@@ -133,6 +133,26 @@ def test_teams_devices_count_beside_controls_that_only_a_call_has() -> None:
     assert teams.judge(PageSnapshot(matches=call), joined=False).state is PageState.IN_CALL
 
 
+@pytest.mark.parametrize(
+    ("notice", "answer", "call"),
+    [
+        ("gmeet.notice", "gmeet.notice_button", ("gmeet.controls", "gmeet.in_call", "gmeet.in_call_still")),
+        ("gmeet.sharing_gate", "gmeet.sharing_answers", ("gmeet.controls", "gmeet.in_call", "gmeet.in_call_still")),
+        ("zoom.consent", "zoom.consent_button", ("zoom.leave_button", "zoom.in_call")),
+        ("zoom.consent", "zoom.notice_accepts", ("zoom.leave_button", "zoom.in_call")),
+    ],
+)
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_line_with_nothing_to_press_keeps_nobody_out_of_a_call(
+    notice: str, answer: str, call: tuple[str, ...], joined: bool
+) -> None:
+    platform = platform_of(Service(notice.split(".", maxsplit=1)[0]))
+    stands = dict.fromkeys((notice, *call), ("a", "b"))
+    assert platform.judge(PageSnapshot(matches=stands), joined=joined).state is PageState.IN_CALL
+    asks = stands | {answer: ("ok",)}
+    assert platform.judge(PageSnapshot(matches=asks), joined=joined).state is PageState.DIALOG
+
+
 @pytest.mark.parametrize("service", services())
 def test_a_notice_over_the_call_is_one_to_be_answered_only_where_it_has_an_answer(service: Service) -> None:
     platform = platform_of(service)

@@ -3,6 +3,7 @@
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.gmeet import labels
+from sederunt.platforms.notices import CONSENT_GIVEN
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
@@ -39,6 +40,7 @@ CTA_NAMES = (
 SHARING = (
     r"\b(?:audio|video|media|captions?|transcripts?)\b.{0,40}\b(?:will be|is being|are being|is|are) shared with\b"
 )
+_SHARING_GATES = (*DIALOGS, "main", "form")
 NAME_FIELDS = (
     'input[type="text"][aria-label="Your name" i]',
     'input[aria-label*="name" i]:not([type="hidden"])',
@@ -117,6 +119,7 @@ _lobby = Rows(_SITE, state=PageState.LOBBY)
 _in_call = Rows(_SITE, state=PageState.IN_CALL, showing=Showing.LAID_OUT)
 _entering = Rows(_SITE, phase=Phase.BEFORE, state=PageState.IN_CALL, showing=Showing.LAID_OUT)
 _notice = Rows(_SITE, state=PageState.DIALOG, within=DIALOGS)
+_answers = Rows(_SITE)
 
 # Signals and addresses: the least that a person could fake.
 _ADDRESSES = (
@@ -264,16 +267,39 @@ _WAY_IN = (
         phase=Phase.BEFORE,
         unless=(*_CONTROLS, "gmeet.name_field", "gmeet.cta"),
     ),
+    # A standing line, and a box with nothing to press, keep nobody out of a call: what answers it must be there, too.
+    _answers.button(
+        "notice_answers",
+        phrases("Continue without* | Use microphone* | Use camera* | Join | Ohne Mikrofon und Kamera fortfahren")
+        + labels.JOIN,
+        "A V B2 S J",
+        within=DIALOGS,
+    ),
+    _answers.selector("notice_button", 'button[data-mdc-dialog-action="ok"]', "A V B2", within=DIALOGS),
+    _answers.button(
+        "sharing_answers",
+        CONSENT_GIVEN + phrases("Join now | Join call | Join | Allow*"),
+        "I",
+        within=_SHARING_GATES,
+        seen="2026-09",
+    ),
     _notice.text(
         "notice",
         "Do you want people to see and hear you | Do you want people to hear you | Do you want people to see you | "
         "is being recorded | is being transcribed | is being live streamed | taking notes | take notes for me | "
         "Others may see your video differently | Other people may see your video differently",
         "A V B2",
+        beside=("gmeet.notice_accepts", "gmeet.notice_answers", "gmeet.notice_button"),
     ),
     # A gate for other products that listen, whatever their names: tiles show, and no media comes until it is answered.
     _seen.stem(
-        "sharing_gate", (SHARING,), "I", state=PageState.DIALOG, within=(*DIALOGS, "main", "form"), seen="2026-09"
+        "sharing_gate",
+        (SHARING,),
+        "I",
+        state=PageState.DIALOG,
+        within=_SHARING_GATES,
+        beside=("gmeet.sharing_answers",),
+        seen="2026-09",
     ),
     _notice.button("still_there", "Stay in the call | Stay in call", "K", phase=Phase.AFTER),
     _in_call.selector("in_call_still", _STRONG_CONTROLS, "A B2 E V", phase=Phase.AFTER),

@@ -2,6 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
+from sederunt.platforms.notices import outside_panels
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
@@ -273,6 +274,8 @@ _WAY_IN = (
     ),
     _lobby.selector("waiting_room", _WAITING, "Z V B2"),
     _lobby.selector("on_hold", _WAITING, "Z", phase=Phase.AFTER, unless=_CONTROLS),
+    # Such a line may stand over the whole call, with nothing to press.
+    _seen.selector("consent_button", "button.zm-btn--primary", "Z LMA A B2", within=outside_panels(MODALS)),
     _seen.text(
         "consent",
         "This meeting is being recorded | you consent to being recorded | you are consenting to be recorded | "
@@ -281,6 +284,7 @@ _WAY_IN = (
         "Z B2 V",
         state=PageState.DIALOG,
         within=MODALS,
+        beside=("zoom.notice_accepts", "zoom.consent_button"),
     ),
     _seen.selector(
         "join_audio",

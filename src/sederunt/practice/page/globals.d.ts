@@ -98,6 +98,7 @@ interface MeetPractice extends Practice {
   notices: {
     ask(text: string, buttons: string[], extra?: Record<string, string>): Promise<string>;
     notice(name: string): Promise<string>;
+    stand(text: string): void;
     banner(text: string): void;
   };
   prejoin: {
@@ -144,6 +145,7 @@ interface ZoomPractice extends Practice {
   modals: {
     ask(text: string, more: string, button: string): Promise<void>;
     notice(name: string): Promise<void>;
+    stand(text: string): void;
     keepTemplate(): void;
     cookies(): Promise<void>;
     reconnecting(lost: boolean): void;

@@ -30,6 +30,7 @@
     takeRoster(roster);
     practice.camera.show(true); // on entering both switches stand on, whatever they were before
     if (hello.variant.consent) practice.notices.notice("recording");
+    if (quirks.standing) practice.notices.stand(quirks.standing);
     if (hello.variant.speaking === "server") practice.link.on("speaking", mark);
     else practice.media.watchSources(mark);
     await sync(hello.code);

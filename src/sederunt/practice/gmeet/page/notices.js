@@ -41,5 +41,10 @@
     if (text) find("#notices").append(make("div", { class: "banner", role: "alert" }, practice.words.say(text)));
   }
 
-  practice.notices = { ask, notice, banner };
+  /** A box that stays, with nothing to press. @param {string} text */
+  function stand(text) {
+    find("#notices").append(make("div", { role: "dialog", class: "standing" }, practice.words.say(text)));
+  }
+
+  practice.notices = { ask, notice, stand, banner };
 })();

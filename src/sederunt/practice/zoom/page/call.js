@@ -41,6 +41,7 @@
     takeRoster(roster);
     practice.modals.keepTemplate();
     if (hello.variant.consent) practice.modals.notice("recording");
+    if (quirks.standing) practice.modals.stand(quirks.standing);
     if (hello.variant.join_audio) await joinAudio();
     await connect(hello);
   }

@@ -44,6 +44,11 @@
     find("#notices").append(make("div", { class: "zm-modal template" }, ...content(text, more, "Got it", () => undefined)));
   }
 
+  /** A line that stays, with nothing to press. @param {string} text */
+  function stand(text) {
+    find("#notices").append(make("div", { class: "rtms-disclaimer-info__text" }, practice.words.say(text)));
+  }
+
   /** @returns {Promise<void>} */
   function cookies() {
     return new Promise((resolve) => {
@@ -71,5 +76,5 @@
     }
   }
 
-  practice.modals = { ask, notice, keepTemplate, cookies, reconnecting };
+  practice.modals = { ask, notice, stand, keepTemplate, cookies, reconnecting };
 })();
