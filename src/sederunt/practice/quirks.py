@@ -14,7 +14,7 @@ CROWD = 97  # silent people of a large room
 FEW_TILES = 10
 STANDING: Mapping[str, Sequence[str]] = {
     "gmeet": ("This video call is being recorded",),
-    "zoom": ("AI Companion is on",),
+    "zoom": ("AI Companion is on", "Please wait, the host lost connection"),
 }
 
 

@@ -110,6 +110,7 @@ EASY_WAYS: list[tuple[Service, dict[str, Any]]] = [
     (Service("zoom"), {"disclaimer": "Accept", "cookie_banner": True}),
     (Service("zoom"), {"disclaimer": "Continue"}),
     (Service("zoom"), {"quirks": Quirks(standing="AI Companion is on")}),
+    (Service("zoom"), {"quirks": Quirks(standing="Please wait, the host lost connection")}),
 ]
 
 

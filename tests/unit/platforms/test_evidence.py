@@ -153,6 +153,16 @@ def test_a_line_with_nothing_to_press_keeps_nobody_out_of_a_call(
     assert platform.judge(PageSnapshot(matches=asks), joined=joined).state is PageState.DIALOG
 
 
+def test_a_zoom_call_goes_on_while_its_host_is_away() -> None:
+    zoom = platform_of(Service("zoom"))
+    away = {"zoom.host_away": ("the host lost connection",)}
+    call = away | dict.fromkeys(("zoom.leave_button", "zoom.in_call"), ("Leave",))
+    assert zoom.judge(PageSnapshot(matches=away), joined=False).state is PageState.LOBBY
+    assert zoom.judge(PageSnapshot(matches=call), joined=False).state is PageState.IN_CALL
+    waits = call | {"zoom.waiting_for_host": ("waiting for the host to start",)}
+    assert zoom.judge(PageSnapshot(matches=waits), joined=False).state is PageState.LOBBY
+
+
 @pytest.mark.parametrize("service", services())
 def test_a_notice_over_the_call_is_one_to_be_answered_only_where_it_has_an_answer(service: Service) -> None:
     platform = platform_of(service)

@@ -96,9 +96,9 @@ _FOOTERS = ("#foot-bar", "#wc-footer", "footer", '[role="toolbar"]', '[class*="f
 _CONTROL_NAMES = phrases("Participants* | Chat* | Leave | End | Reactions | React | Share Screen | Share | More")
 _WAITING = (".waiting-room-container", ".wr-information", ".wr-topic", ".wr-tip", ".wr-title", ".on-hold-main")
 _WITHOUT_HOST = phrases(
-    "Waiting for the host to start | Please wait for the host to start | If you are the host, sign in to start | "
-    "Waiting for a host to join | the host lost connection"
+    "Waiting for the host to start | Please wait for the host to start | If you are the host, sign in to start"
 )
+_HOST_AWAY = phrases("Waiting for a host to join | the host lost connection")
 _WAITING_WORDS = phrases(
     "the meeting host will let you in soon | host will let you in soon | will let you in soon | "
     "let them know you're here | admitted shortly"
@@ -225,7 +225,7 @@ _REFUSALS = (
             "zoom.consent",
             *_CONTROLS,
         ),
-        waiting=("zoom.waiting_for_host", "zoom.waiting_room"),
+        waiting=("zoom.waiting_for_host", "zoom.host_away", "zoom.waiting_room"),
         dialogs=MODALS,
     ),
     _unknown.title("title.invalid", "Error - Zoom", "V B2", settle_s=4.0),
@@ -263,10 +263,12 @@ _WAY_IN = (
     ),
     _reconnecting.selector("reconnecting_element", ".dialog-reconnect-container", "Z"),
     _lobby.text("waiting_for_host", (*_WITHOUT_HOST, *_WAITING_WORDS), "Z V B2"),
+    # The meeting runs already, and may go on around it.
+    _lobby.text("host_away", _HOST_AWAY, "Z", unless=_CONTROLS),
     _lobby.text("waiting_again", _WAITING_WORDS, "Z", phase=Phase.AFTER, unless=_STRANGE_LOBBY),
     _lobby.text(
         "waiting_for_host_again",
-        _WITHOUT_HOST,
+        (*_WITHOUT_HOST, *_HOST_AWAY),
         "Z",
         reason=StopReason.MEETING_ENDED,  # of a host who does not come back
         phase=Phase.AFTER,
