@@ -14,7 +14,14 @@ from sederunt.platforms.shared import (
     panels,
 )
 from sederunt.platforms.targets import Act, Journey, Step
-from sederunt.platforms.zoom.evidence import JOIN_BUTTONS, MODALS, NAME_FIELDS, PASSCODE_FIELDS
+from sederunt.platforms.zoom.evidence import (
+    JOIN_AUDIO_NAMES,
+    JOIN_BUTTONS,
+    MODALS,
+    NAME_FIELDS,
+    OPEN_AUDIO_NAME,
+    PASSCODE_FIELDS,
+)
 
 _target = Targets("zoom")
 
@@ -70,9 +77,9 @@ _JOIN_AUDIO = _target(
     "join_audio",
     "Z V",
     selectors=(".join-audio-by-voip__join-btn", 'button[aria-label="Join Audio by Computer" i]'),
-    names="Join Audio by Computer | Join with Computer Audio | Join Computer Audio",
+    names=JOIN_AUDIO_NAMES,
 )
-_OPEN_AUDIO = _target("open_audio", "Z V", selectors=('button[aria-label="Join Audio" i]',), names="Join Audio")
+_OPEN_AUDIO = _target("open_audio", "Z V", selectors=('button[aria-label="Join Audio" i]',), names=OPEN_AUDIO_NAME)
 
 JOURNEY = Journey(
     steps=(

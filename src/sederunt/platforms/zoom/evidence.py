@@ -75,6 +75,8 @@ PASSCODE_FIELDS = (
     'input[placeholder*="passcode" i]',
     'input[type="password"]',
 )
+JOIN_AUDIO_NAMES = phrases("Join Audio by Computer | Join with Computer Audio | Join Computer Audio")
+OPEN_AUDIO_NAME = "Join Audio"  # of the button in the footer, which opens the question
 JOIN_BUTTONS = ("button.preview-join-button", ".preview-join-button", "#joinBtn", "button[type=submit].zm-btn")
 
 # The exact label: the waiting room's own button says Leave but carries no label.
@@ -291,6 +293,14 @@ _WAY_IN = (
     _seen.selector(
         "join_audio",
         (".join-audio-by-voip__join-btn", 'button[aria-label="Join Audio" i]'),
+        "Z V",
+        state=PageState.DIALOG,
+        phase=Phase.AFTER,
+        showing=Showing.LAID_OUT,
+    ),
+    _seen.button(
+        "join_audio_named",
+        (*JOIN_AUDIO_NAMES, OPEN_AUDIO_NAME),
         "Z V",
         state=PageState.DIALOG,
         phase=Phase.AFTER,
