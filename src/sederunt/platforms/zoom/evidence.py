@@ -201,6 +201,13 @@ _REFUSALS = (
         unless=("zoom.robot_wall",),
         settle_s=1.5,
     ),
+    # The same gate in words that no row has.
+    _sign_in.selector(
+        "sign_in_gate",
+        ("button.login-btn-zoom", ".login-btn-info"),
+        "A LMA Z",
+        unless=("zoom.robot_wall", "zoom.name_field", "zoom.join_button", *_CONTROLS),
+    ),
     _sign_in.selector(
         "registration",
         (".new-register-webinar", 'form[class*="register"]'),
