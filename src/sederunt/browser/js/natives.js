@@ -19,7 +19,8 @@
   function listed(items) {
     let at = 0;
     const next = () => ({ __proto__: null, done: at >= items.length, value: items[at++] });
-    return defineProperty(items, iterator, { __proto__: null, value: () => ({ __proto__: null, next }) });
+    const asOwn = /** @type {PropertyDescriptor} */ ({ __proto__: null, value: () => ({ __proto__: null, next }) });
+    return defineProperty(items, iterator, asOwn);
   }
 
   const ways = [window.MessagePort, window.Worker].map((kind) => kind && kind.prototype.postMessage);
