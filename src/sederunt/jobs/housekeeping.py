@@ -6,7 +6,7 @@ Every worker runs it. Nothing here needs a leader: each step is a guarded update
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -42,7 +42,8 @@ UNSENT_AFTER_S = 5.0  # by then the writer has published its rows, or is dead, o
 QUICK_EVERY_S = 1.0
 SLOW_EVERY_S = 30.0  # lost jobs, old media, deletions
 LEAST_SET_S = 2.0  # less than this is the network's time service at work
-MOST_FAILED = 3  # deletions one after another: the storage is away
+MOST_FAILED = 3  # resources one after another: the storage is away
+EXPIRED_AT_ONCE, MEASURED_AT_ONCE = 100, 50
 SOON_S = 5.0  # … once more after a start and after the message server was away: it may have lost jobs
 
 
@@ -93,7 +94,7 @@ class Housekeeping:
         # Deletions of which nothing is left here, and something may be at a vendor.
         self._at_vendors: dict[UUID, Deletion] = {}
         self._some_at_vendors = asyncio.Event()
-        self._undeletable: dict[UUID, None] = {}  # what failed at its last try, the longest ago first
+        self._failed: dict[UUID, None] = {}  # what the storage refused at its last try, the longest ago first
         self._log_holds_deleted = True  # who was here before us may have died in between
 
     async def run(self) -> None:
@@ -178,14 +179,13 @@ class Housekeeping:
 
     async def slow_pass(self) -> Tidied:
         """Run the slow pass: what no caller waits for."""
-        requeued = await self._put_back_lost_jobs()
-        for holding in await self._stores.holdings.unmeasured():
-            await measure(holding, self._stores.holdings, self._stores.objects)
-        expired = await self._remove_expired(await self._retention_time())
-        await asyncio.to_thread(remove_left, self._stores.scratch)
-        deleted = await self._remove_deleted()
-        if self._log_holds_deleted:
-            self._log_holds_deleted = not await self._stores.deletions.overwrite()
+        requeued = await self._tried(self._put_back_lost_jobs, 0)
+        now = await self._retention_time()  # without it nothing is known to be due
+        deleted = await self._tried(self._remove_deleted, 0)  # callers were told that it goes
+        expired = await self._tried(partial(self._remove_expired, now), 0)
+        await self._tried(self._measure_unmeasured, None)
+        await self._tried(lambda: asyncio.to_thread(remove_left, self._stores.scratch), None)
+        await self._tried(self._overwrite_deleted, None)
         return Tidied(requeued=requeued, expired=expired, deleted=deleted)
 
     async def vendor_pass(self) -> Tidied:
@@ -253,46 +253,66 @@ class Housekeeping:
         await times.note(believed)
         return believed
 
-    async def _remove_expired(self, now: datetime) -> int:
-        """Remove media that had its time. Transcripts stay."""
-        bots = await self._stores.bots.all_accounts.expired(now)
-        for bot_id in bots:
-            await self._stores.objects.delete_prefix(f"bots/{bot_id}/")
-            await self._stores.bots.media_removed(bot_id)
-        recordings = await self._stores.recordings.expired(now)
-        for recording_id in recordings:
-            await self._stores.objects.delete_prefix(f"recordings/{recording_id}/")
-            await self._stores.recordings.media_removed(recording_id)
-        for resource, ids in (("bot", bots), ("recording", recordings)):
-            for id_ in ids:
-                logger.info("media had its time", action="media_removed", resource=resource, id=str(id_))
-        return len(bots) + len(recordings)
-
     async def _remove_deleted(self) -> int:
-        """Delete what callers want gone; returns how many were. What only waits for a vendor holds up nothing, nor does
-        what could not be deleted before: it comes last.
-        """
+        """Delete what callers want gone; returns how many were. What only waits for a vendor holds up nothing."""
         found: list[Deletion] = []
         while page := await self._stores.deletions.unfinished(behind=found[-1] if found else None):
             found += page
         # Of an upload that comes just now, a receipt says that it goes tomorrow.
-        due = {each.resource_id: each for each in found if self._time.came(each.requested_at)}
-        failed_before = [id_ for id_ in self._undeletable if id_ in due]
+        came = {each.resource_id: each for each in found if self._time.came(each.requested_at)}
+        due = {id_: each for id_, each in came.items() if id_ not in self._at_vendors}
+        count, untried = await self._try_each(due, lambda id_: self._delete(due[id_]))
+        for id_ in untried:  # rows go all the same: nobody shall read on
+            await self._tried(partial(self._stores.deletions.remove_rows, due[id_]), None)
+        return count
+
+    async def _remove_expired(self, now: datetime) -> int:
+        """Remove media that had its time; returns of how many. Transcripts stay."""
+        # Beyond what failed before: that is the oldest, and a page of it would be all that is ever looked at.
+        most = EXPIRED_AT_ONCE + len(self._failed)
+        bots = await self._stores.bots.all_accounts.expired(now, limit=most)
+        removed, _ = await self._try_each(bots, partial(self._remove_media, "bot", self._stores.bots.media_removed))
+        recordings = await self._stores.recordings.expired(now, limit=most)
+        note = self._stores.recordings.media_removed
+        also_removed, _ = await self._try_each(recordings, partial(self._remove_media, "recording", note))
+        return removed + also_removed
+
+    async def _remove_media(self, resource: Resource, note: Callable[[UUID], Awaitable[None]], id_: UUID) -> None:
+        await self._stores.objects.delete_prefix(f"{resource}s/{id_}/")
+        await note(id_)
+        logger.info("media had its time", action="media_removed", resource=resource, id=str(id_))
+
+    async def _measure_unmeasured(self) -> None:
+        found = await self._stores.holdings.unmeasured(limit=MEASURED_AT_ONCE + len(self._failed))
+        unmeasured = {each.resource_id: each for each in found}
+        await self._try_each(
+            unmeasured, lambda id_: measure(unmeasured[id_], self._stores.holdings, self._stores.objects)
+        )
+
+    async def _try_each(self, ids: Collection[UUID], act: Callable[[UUID], Awaitable[None]]) -> tuple[int, list[UUID]]:
+        """Act on one resource after the other, and last on those that failed before: one that cannot be deleted keeps
+        no other waiting.
+
+        Returns how often it worked, and what was left untried because the storage is away.
+        """
+        given = set(ids)
+        failed_before = [id_ for id_ in self._failed if id_ in given]
+        order = [*(id_ for id_ in ids if id_ not in self._failed), *failed_before]
         count, failed = 0, 0
-        fresh = [id_ for id_ in due if id_ not in self._at_vendors and id_ not in self._undeletable]
-        for id_ in (*fresh, *failed_before):
-            self._undeletable.pop(id_, None)
-            if failed >= MOST_FAILED:  # the storage is away; rows go all the same: nobody shall read on
-                await self._tried(partial(self._stores.deletions.remove_rows, due[id_]), None)
-            elif await self._tried(partial(self._delete, due[id_]), False):
+        for place, id_ in enumerate(order):
+            if failed >= MOST_FAILED:
+                return count, order[place:]
+            worked = await self._tried(partial(_done, act, id_), False)
+            self._failed.pop(id_, None)
+            if worked:
                 count, failed = count + 1, 0
             else:
                 failed += 1
-                self._undeletable[id_] = None
-        return count
+                self._failed[id_] = None
+        return count, []
 
-    async def _delete(self, deletion: Deletion) -> bool:
-        """Delete a resource; after a crash in between, again. Rows go first: nobody can tell of them then. True."""
+    async def _delete(self, deletion: Deletion) -> None:
+        """Delete a resource; after a crash in between, again. Rows go first: nobody can tell of them then."""
         self._log_holds_deleted = True
         await self._stores.deletions.remove_rows(deletion)
         events = await erase_events(self._bus, deletion.resource_id) if deletion.resource == "bot" else 0
@@ -303,7 +323,6 @@ class Housekeeping:
             self._some_at_vendors.set()
         else:
             await self._finish(deletion, objects=removed, feed_events=events)
-        return True
 
     async def _finish(self, deletion: Deletion, **counts: int) -> None:
         await self._stores.deletions.finish(deletion)
@@ -317,12 +336,21 @@ class Housekeeping:
             **counts,
         )
 
+    async def _overwrite_deleted(self) -> None:
+        if self._log_holds_deleted:
+            self._log_holds_deleted = not await self._stores.deletions.overwrite()
+
     async def _publish(self, kind: str, resource: Resource, resource_id: UUID, *, occasion: str) -> bool:
         payload = json.dumps({"id": str(resource_id), "resource": resource}).encode()
         return await self._bus.publish_job(kind, resource_id, payload, f"{kind}-{resource_id}-{occasion}")
 
     def _now_ms(self) -> int:
         return round(self._clock.now().timestamp() * 1000)
+
+
+async def _done(act: Callable[[UUID], Awaitable[None]], id_: UUID) -> bool:
+    await act(id_)
+    return True
 
 
 def must_be_fetched(recording: Recording) -> bool:

@@ -357,6 +357,107 @@ async def test_storage_that_is_away_keeps_no_row_of_what_was_deleted(
     assert len(await stores.deletions.unfinished()) == len(made)
 
 
+class Stuck(Objects):
+    """A store that refuses to delete the files of some, as one with an object lock does."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryStore())
+        self.kept: set[UUID] = set()
+        self.tried: list[str] = []
+
+    async def delete_prefix(self, prefix: str) -> int:
+        self.tried.append(prefix)
+        self._refuse(prefix)
+        return await super().delete_prefix(prefix)
+
+    async def stored_bytes(self, prefix: str) -> int:
+        self._refuse(prefix)
+        return await super().stored_bytes(prefix)
+
+    def _refuse(self, prefix: str) -> None:
+        if any(str(id_) in prefix for id_ in self.kept):
+            raise PermissionError("the object is locked")
+
+
+async def ended(bots: Bots, make_bot: MakeBot, count: int) -> list[Bot]:
+    """Bots that have ended, and whose media goes after its time."""
+    made = [await bots.create(make_bot()) for _ in range(count)]
+    for bot in made:
+        await bots.record_transition(bot.id, Trigger.REFUSED, reason=StopReason.REQUEST_DENIED)
+    return made
+
+
+async def test_a_file_that_cannot_be_deleted_holds_up_no_other_media_and_no_deletion(
+    stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot, line: WaitingLine
+) -> None:
+    stuck, _, deleted = await ended(bots, make_bot, 3)
+    objects = Stuck()
+    objects.kept.add(stuck.id)
+    keeping = Housekeeping(replace(stores, objects=objects), bus, clock, line)
+    await keeping.slow_pass()
+    clock.advance(timedelta(days=8).total_seconds())
+    await bots.request_deletion(deleted.id, deleted.account_id)
+    tidied = await keeping.slow_pass()
+    assert (tidied.expired, tidied.deleted) == (1, 1)
+    assert await stores.deletions.unfinished() == []
+    assert await bots.all_accounts.expired(clock.now()) == [stuck.id]
+    objects.kept.clear()
+    assert (await keeping.slow_pass()).expired == 1
+
+
+async def test_more_files_that_cannot_be_deleted_than_are_looked_at_hold_up_no_other(
+    stores: Stores,
+    bus: Bus,
+    bots: Bots,
+    clock: FakeClock,
+    make_bot: MakeBot,
+    line: WaitingLine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sederunt.jobs.housekeeping.EXPIRED_AT_ONCE", 3)
+    objects = Stuck()
+    objects.kept = {bot.id for bot in await ended(bots, make_bot, 7)}
+    clock.advance(1)
+    await ended(bots, make_bot, 1)
+    keeping = Housekeeping(replace(stores, objects=objects), bus, clock, line)
+    await keeping.slow_pass()
+    clock.advance(timedelta(days=8).total_seconds())
+    passes = [(await keeping.slow_pass()).expired for _ in range(4)]
+    assert sum(passes) == 1
+    objects.tried.clear()
+    for _ in range(3):
+        await keeping.slow_pass()
+    assert {f"bots/{id_}/" for id_ in objects.kept} == set(objects.tried), "they are tried by turns"
+
+
+async def test_what_cannot_be_measured_holds_up_no_other_measuring(
+    stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot, line: WaitingLine
+) -> None:
+    stuck, other = [await bots.create(make_bot(recording_object="bots/1/recording.webm")) for _ in range(2)]
+    objects = Stuck()
+    objects.kept.add(stuck.id)
+    await Housekeeping(replace(stores, objects=objects), bus, clock, line).slow_pass()
+    assert [each.resource_id for each in await stores.holdings.unmeasured()] == [stuck.id]
+    assert await stores.holdings.of(other.id) is not None
+
+
+async def test_a_deletion_that_failed_stays_behind_fresh_ones_while_many_fail(
+    stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot, line: WaitingLine
+) -> None:
+    objects = Stuck()
+    keeping = Housekeeping(replace(stores, objects=objects), bus, clock, line)
+    stuck = [await bots.create(make_bot(status=BotStatus.FINISHED), job=False) for _ in range(8)]
+    objects.kept = {bot.id for bot in stuck}
+    for bot in stuck:
+        await bots.request_deletion(bot.id, bot.account_id)
+    for _ in range(4):  # all of them have failed, and most wait for their turn
+        await keeping.slow_pass()
+    fresh = await bots.create(make_bot(status=BotStatus.FINISHED), job=False)
+    clock.advance(1)
+    await bots.request_deletion(fresh.id, fresh.account_id)
+    assert (await keeping.slow_pass()).deleted == 1
+
+
 class SilentVendors:
     """Vendors that confirm nothing until they are told to."""
 
