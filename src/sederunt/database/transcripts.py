@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import literal, select, union_all
+from sqlalchemy import literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -18,6 +18,8 @@ from sederunt.database.engine import Database
 from sederunt.database.queries import id_parameter
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 
+_ROWS = (("bot", t.bots), ("recording", t.recordings))
+
 
 class Transcripts:
     """One transcript per resource; saving replaces it."""
@@ -27,7 +29,10 @@ class Transcripts:
         self._one = database.query(select(t.transcripts).where(t.transcripts.c.resource_id == id_parameter("id")))
 
     async def save(self, resource_id: UUID, transcript: Transcript) -> None:
-        """Write a transcript, in place of the one that was there, and let search find it."""
+        """Write a transcript, in place of the one that was there, and let search find it.
+
+        Of a resource that is deleted, or is about to be, nothing is written: its receipt may be closed already.
+        """
         # Hours of words take seconds: not while others wait for the loop, or for the transaction's end.
         segments, lines = await asyncio.to_thread(self._forms_of, transcript)
         values = {
@@ -41,8 +46,9 @@ class Transcripts:
         fresh = {name: saving.excluded[name] for name in values}
         saving = saving.on_conflict_do_update(index_elements=["resource_id"], set_=fresh)
         async with self._database.begin() as connection:
-            await connection.execute(saving)
-            await index_lines(connection, resource_id, lines)
+            if (owner := await _owner(connection, resource_id)) is not None:
+                await connection.execute(saving)
+                await search.index(connection, owner.resource, resource_id, owner.account_id, lines)
 
     async def get(self, resource_id: UUID) -> Transcript | None:
         """Return the transcript, or None where there is none (yet)."""
@@ -56,15 +62,24 @@ class Transcripts:
 
 async def index_lines(connection: AsyncConnection, resource_id: UUID, lines: Sequence[search.IndexedLine]) -> None:
     """Let search find these lines of a resource, inside the caller's transaction."""
-    owners = union_all(
-        *(
-            select(table.c.account_id, literal(name).label("resource")).where(table.c.id == resource_id)
-            for name, table in (("bot", t.bots), ("recording", t.recordings))
-        )
-    )
-    owner = (await connection.execute(owners)).first()
+    owner = await _owner(connection, resource_id)
     if owner is not None:  # it may be deleted by now
         await search.index(connection, owner.resource, resource_id, owner.account_id, lines)
+
+
+async def _owner(connection: AsyncConnection, resource_id: UUID) -> Any:
+    """Return what a resource is and whose; None where it is deleted or about to be.
+
+    Until the transaction ends nobody can ask for its deletion: who removes the rows finds what is written here.
+    """
+    for resource, rows in _ROWS:
+        wanted = select(rows.c.account_id, literal(resource).label("resource")).where(
+            rows.c.id == resource_id, rows.c.delete_requested.is_(False)
+        )
+        owner = (await connection.execute(wanted.with_for_update(read=True))).first()
+        if owner is not None:
+            return owner
+    return None
 
 
 def segments_text(transcript: Transcript) -> str:

@@ -26,6 +26,15 @@ IDLE_S = 60.0  # how long an address may send nothing
 
 async def fetch(job: Job, context: WorkerContext) -> None:
     """Fetch a recording's file. It is written whole, and noted together with the call for the job that follows."""
+    try:
+        await _fetch(job, context)
+    except NotFound:
+        # Its caller deleted it, and its receipt may have been closed before this file was whole.
+        await context.objects.delete_prefix(f"recordings/{job.id}/")
+        raise
+
+
+async def _fetch(job: Job, context: WorkerContext) -> None:
     recording = await context.recordings.get(job.id)
     if recording.status is not RecordingStatus.TRANSCRIBING or recording.recording_object is not None:
         return
@@ -34,11 +43,11 @@ async def fetch(job: Job, context: WorkerContext) -> None:
         path = scratch / "source"
         async with while_wanted(recording, context.recordings):
             await _bring(recording, path, context)
-        async with context.readers.place(recording.account_id) as gives_way:
-            facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
-        if recording.source_bot_id is None:  # our own are as long as their meetings were
-            refuse_overlong(facts, context.settings.api.max_recording_hours)
-        await context.objects.put_file(key, path)
+            async with context.readers.place(recording.account_id) as gives_way:
+                facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
+            if recording.source_bot_id is None:  # our own are as long as their meetings were
+                refuse_overlong(facts, context.settings.api.max_recording_hours)
+            await context.objects.put_file(key, path)
     held = Holding(
         resource="recording", resource_id=recording.id, account_id=recording.account_id, sound_s=facts.duration_s
     )

@@ -9,11 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sederunt import log
+from sederunt.errors import NotFound
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.job import Job
 from sederunt.jobs.scratch import scratch_of
 from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.media.sandboxed_reader import read_pcm_sandboxed
+from sederunt.model.bot import Bot
+from sederunt.model.recording import Recording
 from sederunt.storage.names import peaks_object
 
 logger = log.get(component="jobs")
@@ -29,7 +32,7 @@ async def peaks(job: Job, context: WorkerContext) -> None:
     key = peaks_object(job.resource, job.id)
     if await context.objects.size(key) is not None:
         return
-    owner = await (context.bots if job.resource == "bot" else context.recordings).get(job.id)
+    owner = await _owner(job, context)
     stored = owner.recording_object
     if stored is None:
         return
@@ -41,14 +44,32 @@ async def peaks(job: Job, context: WorkerContext) -> None:
             read = read_pcm_sandboxed(path, duration_s=facts.duration_s, gives_way=gives_way)
             levels = await asyncio.to_thread(shape, (block.samples for block in read))
     found = {"duration": round(facts.duration_s, 3), "peaks": levels}
-    await context.objects.put(key, json.dumps(found, separators=(",", ":")).encode())
+    await _keep(json.dumps(found, separators=(",", ":")).encode(), job, context)
+    if await context.objects.size(stored) is None:  # it had its time just now, and its row is told of that last
+        await context.objects.delete(key)
     logger.info("shape of a recording made", action="peaks_made", resource=job.resource, id=str(job.id))
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
     """Store an empty waveform, so that it is not asked for again."""
     logger.warning("no shape of a recording", action="peaks_given_up", id=str(job.id), error=str(error))
-    await context.objects.put(peaks_object(job.resource, job.id), b'{"duration":0,"peaks":[]}')
+    await _keep(b'{"duration":0,"peaks":[]}', job, context)
+
+
+async def _keep(found: bytes, job: Job, context: WorkerContext) -> None:
+    """Store a waveform, unless its sound is removed meanwhile: nobody looks for files a second time."""
+    key = peaks_object(job.resource, job.id)
+    await context.objects.put(key, found)
+    try:
+        stored = (await _owner(job, context)).recording_object
+    except NotFound:
+        stored = None
+    if stored is None:
+        await context.objects.delete(key)
+
+
+async def _owner(job: Job, context: WorkerContext) -> Bot | Recording:
+    return await (context.bots if job.resource == "bot" else context.recordings).get(job.id)
 
 
 def shape(blocks: Iterator[npt.NDArray[Any]], rate: int = 16_000) -> list[int]:

@@ -1,5 +1,6 @@
 """Deleting: refused while active, hidden at once, gone without a trace but the receipt; and media that had its time."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +20,7 @@ from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.database.outbox import Outbox
+from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletions
 from sederunt.database.tables import metadata
 from sederunt.database.transcripts import Transcripts
@@ -26,10 +28,12 @@ from sederunt.errors import Conflict, NotFound
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.correction import Correction, CorrectionKind
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
+from sederunt.model.recording import Recording
 from sederunt.model.status import ACTIVE, BotStatus, Trigger
 from sederunt.model.transcript import LiveLine, Segment, Transcript
 
 MakeBot = Callable[..., Bot]
+MakeRecording = Callable[..., Recording]
 _REMAINING = {"alembic_version", "accounts", "deletions", "usage"}
 
 
@@ -89,6 +93,46 @@ async def test_a_bot_that_is_deleted_while_it_gets_out_is_not_forgotten(
     await interrupted.record_transition(bot.id, Trigger.LEFT)
     assert [deletion.resource_id for deletion in await Deletions(database).unfinished()] == [bot.id]
     assert "job.assemble" not in {row.subject for row in await Outbox(database).unsent()}
+
+
+async def test_a_transcript_of_what_is_deleted_or_about_to_be_is_not_written(
+    recordings: Recordings, make_recording: MakeRecording, database: Database
+) -> None:
+    """Its job is at work meanwhile, and ends after the receipt was closed."""
+    made, transcripts = make_recording(), Transcripts(database)
+    await recordings.create(made, job="job.transcribe")
+    said = Segment(start=1, end=2, speaker=0, confidence=0.9, transcript="Yes.")
+    await recordings.request_deletion(made.id, made.account_id)
+    await transcripts.save(made.id, Transcript(segments=(said,)))
+    assert await transcripts.get(made.id) is None
+    [deletion] = await Deletions(database).unfinished()
+    await Deletions(database).finish(deletion)
+    await transcripts.save(made.id, Transcript(segments=(said,)))
+    assert await transcripts.get(made.id) is None
+    assert not await _filled_tables(database) & {"transcripts", "transcript_lines"}
+
+
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)  # SQLite lets nobody in between
+async def test_a_deletion_asked_for_while_a_transcript_is_written_finds_it(
+    recordings: Recordings, make_recording: MakeRecording, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, transcripts = make_recording(), Transcripts(database)
+    await recordings.create(made, job="job.transcribe")
+    removing: list[asyncio.Task[None]] = []
+
+    async def remove() -> None:
+        await recordings.request_deletion(made.id, made.account_id)
+        [deletion] = await Deletions(database).unfinished()
+        await Deletions(database).finish(deletion)
+
+    async def index(*_: object) -> None:
+        removing.append(asyncio.create_task(remove()))
+        await asyncio.wait(removing, timeout=1)  # it waits for this transaction; without that it would be done
+
+    monkeypatch.setattr("sederunt.database.search.index", index)
+    await transcripts.save(made.id, Transcript(segments=()))
+    await removing[0]
+    assert await transcripts.get(made.id) is None
 
 
 @pytest.mark.parametrize("status", sorted(ACTIVE))

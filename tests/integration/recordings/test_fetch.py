@@ -1,7 +1,11 @@
 """Recordings that we go and get: from an address, from a bot; and what a caller is told when that fails."""
 
+import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
@@ -9,10 +13,13 @@ import pytest
 from harness.api_room import ApiRoom, tone_wav
 from harness.file_server import Files
 from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome, Redeliver
+from sederunt.database.retention import Deletions
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.job import handler_of
+from sederunt.media.readers import Readers
 from sederunt.model.status import Trigger
+from sederunt.storage.objects import Objects
 
 WAV = tone_wav()
 
@@ -61,6 +68,49 @@ async def test_an_address_is_fetched_stored_and_handed_on(room: ApiRoom, context
     assert files.asked == ["/talk?take=2"]
     assert await fetched(context, made, delivered=2) == Done()
     assert files.asked == ["/talk?take=2"]
+
+
+async def remove(room: ApiRoom, made: dict[str, Any]) -> None:
+    """What its caller and housekeeping do to a recording."""
+    assert (await room.client.delete(f"/recording/{made['id']}")).status_code == 200
+    deletions = Deletions(room.database)
+    receipt = await deletions.get(UUID(made["id"]))
+    assert receipt is not None
+    await deletions.remove_rows(receipt)
+    await room.objects.delete_prefix(f"recordings/{made['id']}/")
+    await deletions.finish(receipt)
+
+
+async def test_a_file_that_is_whole_after_its_recording_was_deleted_is_not_kept(
+    room: ApiRoom, context: WorkerContext, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The receipt, which says that nothing is left, was closed while the file was on its way into storage."""
+    made = await ordered(room, recording_url=files.give("/talk", WAV))
+    put_file = Objects.put_file
+
+    async def late(self: Objects, key: str, path: Path) -> None:
+        await remove(room, made)
+        await put_file(self, key, path)
+
+    monkeypatch.setattr(Objects, "put_file", late)
+    assert await fetched(context, made) == Done()
+    assert await room.objects.keys("recordings/") == []
+
+
+async def test_a_deleted_recording_waits_for_no_reader(room: ApiRoom, context: WorkerContext, files: Files) -> None:
+    made = await ordered(room, recording_url=files.give("/talk", WAV))
+
+    class Busy:
+        @asynccontextmanager
+        async def place(self, _: UUID) -> AsyncIterator[int]:
+            await remove(room, made)
+            await asyncio.Event().wait()
+            yield 0
+
+    busy = replace(context, readers=cast(Readers, Busy()))
+    async with asyncio.timeout(60):
+        assert await fetched(busy, made) == Done()
+    assert await room.objects.keys("recordings/") == []
 
 
 async def test_a_redirect_is_followed(room: ApiRoom, context: WorkerContext, files: Files) -> None:
