@@ -1,6 +1,7 @@
 """A request sent twice: with an Idempotency-Key, and by a client that sends none; on both engines."""
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,6 +14,7 @@ from harness.api_room import GOOD_BOT, ApiRoom, api_room
 from harness.fake_clock import FakeClock
 from sederunt.accounts.keys import Scope
 from sederunt.database import tables as t
+from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions
 from sederunt.settings import BusSettings, DatabaseSettings
 
@@ -129,6 +131,46 @@ async def test_an_upload_sent_again_is_stored_once(room: ApiRoom, wav: bytes) ->
     assert await room.objects.keys("recordings/") == [f"recordings/{made}/source"]
     assert await room.receipts() == []
     assert (await upload(wav + b"\x00\x00")).status_code == 422
+
+
+@pytest.mark.parametrize("error", [ConnectionError("closed in the middle of it"), asyncio.CancelledError()])
+async def test_an_upload_whose_commit_was_done_and_not_heard_of_keeps_its_file(
+    room: ApiRoom, wav: bytes, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """Sent again with the same key, it was answered as a recording that was there, without its file."""
+
+    async def upload() -> httpx2.Response:
+        files, form = {"recording_file": ("talk.wav", wav)}, {"transcription_model": "whisper"}
+        return await room.client.post("/recording", data=form, files=files, headers=KEY)
+
+    create = Recordings.create
+
+    async def unheard(self: Recordings, *given: Any, **named: Any) -> None:
+        await create(self, *given, **named)
+        raise error
+
+    with monkeypatch.context() as lost:
+        lost.setattr(Recordings, "create", unheard)
+        with suppress(BaseException):
+            await upload()
+    again = await upload()
+    assert again.status_code == 200
+    assert await room.objects.keys("recordings/") == [f"recordings/{again.json()['id']}/source"]
+
+
+async def test_an_upload_of_which_nobody_can_say_whether_it_has_a_row_goes_after_a_day(
+    room: ApiRoom, wav: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object, **__: object) -> None:
+        raise ConnectionError("the database is away")
+
+    with monkeypatch.context() as lost:
+        lost.setattr(Recordings, "create", away)
+        lost.setattr(Recordings, "account_of", away)
+        with suppress(ConnectionError):
+            await room.upload(wav)
+    (receipt,) = await room.receipts()
+    assert await room.objects.keys("recordings/") == [f"recordings/{receipt['resource_id']}/source"]
 
 
 @pytest.fixture

@@ -106,8 +106,21 @@ async def _take_upload(call: Call, boundary: str, recording_id: UUID) -> Respons
             await _forget_upload(call, recording_id)
         return answer
     except BaseException:
-        await _forget_upload(call, recording_id)
+        if not await _may_have_row(call, recording_id):
+            await _forget_upload(call, recording_id)
         raise
+
+
+async def _may_have_row(call: Call, recording_id: UUID) -> bool:
+    """Return whether an upload that failed has its row all the same: the commit was done, and the word of it lost.
+
+    Also where nobody can say: without a row the receipt of `expect_row` has housekeeping remove its file after a day.
+    """
+    try:
+        return await call.context.recordings.account_of(recording_id) is not None
+    except Exception as error:  # whatever a driver raises
+        logger.warning("upload left to its receipt", action="upload_left", id=str(recording_id), error=str(error))
+        return True
 
 
 async def _forget_upload(call: Call, recording_id: UUID) -> None:
