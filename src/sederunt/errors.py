@@ -11,6 +11,7 @@ SederuntError
 ├── ProviderError           a vendor's or credential's fault; retryable yes or no
 ├── DestinationError        a webhook target's or a fetched address's fault; retryable yes or no
 ├── ObjectMissing           what was stored is not there any more
+├── StorageMissing          the bucket itself is not there: for now, nothing can be said about its objects
 ├── MediaError              UnsupportedMedia · BrokenMedia
 ├── Cancelled               the caller asked for the work to stop
 ├── SetupError              this installation lacks something; the sentence says what to do
@@ -92,6 +93,10 @@ class TooManyRequests(RequestError):
 
 class ObjectMissing(SederuntError, FileNotFoundError):
     """The storage answers, and has no such object."""
+
+
+class StorageMissing(SederuntError):
+    """The storage's server answers, and has no such bucket. No FileNotFoundError: nothing is known of any object."""
 
 
 class Cancelled(SederuntError):

@@ -143,7 +143,7 @@ async def _listens(bus: BusSettings) -> bool:
 
 
 async def check_storage(settings: Settings) -> str:
-    """Prove that an object is written, read and removed."""
+    """Prove that an object is written, read, listed and removed."""
     from sederunt.storage.objects import open_objects
 
     try:
@@ -153,7 +153,7 @@ async def check_storage(settings: Settings) -> str:
     except (SederuntError, TimeoutError) as error:
         raise Fault(_sentence(error), "Look at SEDERUNT_STORAGE__URL and its options.") from error
     where = settings.storage.url or "a folder in the data directory"
-    return f"{where}: written, read and removed in {(time.perf_counter() - began) * 1000:.0f} ms"
+    return f"{where}: written, read, listed and removed in {(time.perf_counter() - began) * 1000:.0f} ms"
 
 
 async def check_browser(settings: Settings) -> str:

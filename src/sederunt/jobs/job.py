@@ -21,6 +21,7 @@ from sederunt.errors import (
     ObjectMissing,
     ProviderError,
     SederuntError,
+    StorageMissing,
     Superseded,
 )
 from sederunt.jobs.follow_ups import JobKind
@@ -59,7 +60,7 @@ class GiveUp(SederuntError):
 
 
 _CALLERS_FAULT = (MediaError, DestinationError, LimitReached)
-_TOLD_BY_SENTENCE = (*_CALLERS_FAULT, Again, GiveUp, ProviderError, ObjectMissing)
+_TOLD_BY_SENTENCE = (*_CALLERS_FAULT, Again, GiveUp, ProviderError, ObjectMissing, StorageMissing)
 
 Work = Callable[[Job, "WorkerContext"], Awaitable[None]]
 OnGiveUp = Callable[[Job, "WorkerContext", BaseException], Awaitable[None]]

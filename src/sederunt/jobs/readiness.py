@@ -20,7 +20,7 @@ OK, AWAY = "ok", "away"
 LEAST_FREE_BYTES = 100_000_000  # below it a recording of an hour may not be stored any more
 LEAST_FREE_FILES = 1_000
 ANSWER_S = 5.0  # how long a part may take
-STORED_S = 15.0  # how long a trial counts that writes: in a bucket it costs three requests
+STORED_S = 15.0  # how long a trial counts that writes: in a bucket it costs four requests
 MOST_SKEW_S = 5.0  # between this machine's clock and the database's
 
 logger = log.get(component="jobs")

@@ -9,19 +9,22 @@ import asyncio
 import re
 import shutil
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import obstore
 from obstore.exceptions import BaseError, GenericError, JoinError, PermissionDeniedError, UnauthenticatedError
 from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store, from_url
 
 from sederunt import log
-from sederunt.errors import BadAnswer, ObjectMissing, SetupError
+from sederunt.errors import BadAnswer, ObjectMissing, SetupError, StorageMissing
 from sederunt.settings import Settings
-from sederunt.storage.writer import CHUNK_BYTES, Writer
+from sederunt.storage.writer import CHUNK_BYTES, Writer, missing_nothing_but_the_bucket
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
 
 READ_BYTES = 512 * 1024  # the least that `stream` yields at a time, but for the last
 LONGEST_KEY = 1_024  # S3's limit
@@ -55,6 +58,7 @@ CLIENT_OPTIONS = frozenset(
 _TIMEOUTS = {"connect_timeout": "10s", "timeout": "120s"}
 _RETRY_TIME = timedelta(seconds=60)
 _SEGMENT = re.compile(r"[A-Za-z0-9_.-]+")
+_AWAY = (GenericError, JoinError, PermissionDeniedError, UnauthenticatedError, BadAnswer, StorageMissing)
 
 logger = log.get(component="storage")
 
@@ -117,7 +121,8 @@ class Objects:
     """The objects of one store.
 
     Every method raises ValueError for a key that is no path of plain names, ObjectMissing where there is no such
-    object (unless it says otherwise), and obstore's own errors when the store fails after several tries.
+    object (unless it says otherwise), StorageMissing where the bucket itself is not there, and obstore's own errors
+    when the store fails after several tries.
     """
 
     def __init__(self, store: ObjectStore, *, folder: Path | None = None) -> None:
@@ -129,7 +134,8 @@ class Objects:
 
     async def put(self, key: str, data: bytes) -> None:
         """Store these bytes, in place of what was there."""
-        await obstore.put_async(self._store, checked(key), data, attributes=self._attributes(key))
+        with missing_nothing_but_the_bucket():
+            await obstore.put_async(self._store, checked(key), data, attributes=self._attributes(key))
 
     async def put_file(self, key: str, path: Path) -> None:
         """Store a local file, which stays. Cancelled, it leaves nothing."""
@@ -151,6 +157,7 @@ class Objects:
         try:
             found = await obstore.get_async(self._store, checked(key))
         except FileNotFoundError as error:
+            await self._look_for_the_bucket(key)
             raise _missing(key) from error
         return bytes(await found.bytes_async())
 
@@ -189,24 +196,23 @@ class Objects:
         try:
             return int((await obstore.head_async(self._store, checked(key)))["size"])
         except FileNotFoundError:
+            await self._look_for_the_bucket(key)
             return None
 
     async def stored_bytes(self, prefix: str) -> int:
         """Return bytes of all objects below a path together."""
-        listing = obstore.list(self._store, checked_prefix(prefix))
-        return sum([int(entry["size"]) async for batch in listing for entry in batch])
+        return sum([int(entry["size"]) async for batch in self._listed(prefix) for entry in batch])
 
     async def keys(self, prefix: str) -> list[str]:
         """Return all keys below a path, sorted. "bots/1" holds "bots/1/…", not "bots/12/…"."""
-        listing = obstore.list(self._store, checked_prefix(prefix))
-        return sorted([str(entry["path"]) async for batch in listing for entry in batch])
+        return sorted([str(entry["path"]) async for batch in self._listed(prefix) for entry in batch])
 
     async def delete(self, key: str) -> None:
         """Remove an object; nothing happens where there is none."""
         try:
             await obstore.delete_async(self._store, checked(key))
         except FileNotFoundError:
-            return
+            await self._look_for_the_bucket(key)
 
     async def delete_prefix(self, prefix: str) -> int:
         """Remove everything below a path, half-written files included; returns how many objects there were."""
@@ -235,17 +241,36 @@ class Objects:
         return await obstore.sign_async(self._store, "GET", checked(key), timedelta(seconds=expires_s))
 
     async def check(self) -> None:
-        """Write, read and remove an object. SetupError where that fails, with what the store said."""
+        """Write, read, list and remove an object. SetupError where that fails, with what the store said."""
         key, content = f"checks/{uuid.uuid4().hex}", b"sederunt"
         try:
-            await self.put(key, content)
-            found = await self.get(key)
-            await self.delete(key)
-        except (BaseError, OSError) as error:
-            sentence = str(error).split("\n", 1)[0]
+            found, keys = await self._tried(key, content)
+        except (BaseError, OSError, StorageMissing) as error:
+            sentence = str(error).split("\n", 1)[0].rstrip(".")
             raise SetupError(f"The storage cannot be used: {sentence}. Look at SEDERUNT_STORAGE__URL.") from error
         if found != content:
             raise SetupError("The storage gave back something else than was written.")
+        if key not in keys:
+            raise SetupError("The storage does not list what was written: its credentials need the right to list.")
+
+    async def _listed(self, prefix: str) -> "AsyncIterator[Sequence[ObjectMeta]]":
+        """Yield what lies below a path, many at a time."""
+        with missing_nothing_but_the_bucket():
+            async for batch in obstore.list(self._store, checked_prefix(prefix)):
+                yield batch
+
+    async def _tried(self, key: str, content: bytes) -> tuple[bytes, list[str]]:
+        """Return what an object holds that was just written, and the keys beside it. Nothing is left of it."""
+        await self.put(key, content)
+        try:
+            return await self.get(key), await self.keys(key.split("/", 1)[0])
+        finally:
+            await self.delete(key)
+
+    async def _look_for_the_bucket(self, key: str) -> None:
+        """Raise what a listing raises, where the bucket is missing and not the object: servers answer 404 to both."""
+        if self._folder is None:
+            await self.keys(key)
 
     def _attributes(self, key: str) -> dict[str, str] | None:
         if self._folder is not None:
@@ -286,4 +311,4 @@ def checked_prefix(prefix: str) -> str:
 
 def is_away(error: BaseException) -> bool:
     """Return whether an error says that the store cannot be reached, or lets nobody in, for now."""
-    return isinstance(error, GenericError | JoinError | PermissionDeniedError | UnauthenticatedError | BadAnswer)
+    return isinstance(error, _AWAY)

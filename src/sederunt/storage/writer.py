@@ -1,11 +1,14 @@
 """Writing an object of unknown length: in parts while it arrives, finished or undone as a whole."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from types import TracebackType
 
 import obstore
 from obstore.store import ObjectStore
+
+from sederunt.errors import StorageMissing
 
 CHUNK_BYTES = 8 * 1024 * 1024  # S3 takes 10,000 parts: objects up to 80 GB
 # What is handed to the store's client at a time, which fills its parts by itself. Joining whole parts of 8 MB here
@@ -43,7 +46,8 @@ class Writer:
         """Finish: the object is there when this returns. Returns its size in bytes."""
         if self._upload is None:
             data, self._gathered = b"".join(self._gathered), []
-            await obstore.put_async(self._store, self._key, data, attributes=self._attributes)
+            with missing_nothing_but_the_bucket():
+                await obstore.put_async(self._store, self._key, data, attributes=self._attributes)
         else:
             try:
                 if self._gathered:
@@ -96,21 +100,31 @@ class Writer:
             put.cancel()
 
     async def _run_upload(self) -> None:
-        await obstore.put_async(
-            self._store,
-            self._key,
-            self._source(),
-            attributes=self._attributes,
-            use_multipart=True,
-            chunk_size=CHUNK_BYTES,
-            max_concurrency=UPLOADS,
-        )
+        with missing_nothing_but_the_bucket():
+            await obstore.put_async(
+                self._store,
+                self._key,
+                self._source(),
+                attributes=self._attributes,
+                use_multipart=True,
+                chunk_size=CHUNK_BYTES,
+                max_concurrency=UPLOADS,
+            )
 
     async def _source(self) -> AsyncIterator[bytes]:
         while (piece := await self._pieces.get()) is not None:
             if isinstance(piece, Aborted):
                 raise piece
             yield piece
+
+
+@contextlib.contextmanager
+def missing_nothing_but_the_bucket() -> Iterator[None]:
+    """Raise StorageMissing where the store finds something missing: a write or a listing cannot miss an object."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise StorageMissing("The storage has no such bucket or folder, for now.") from error
 
 
 def _pieces(gathered: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,6 +1,7 @@
 """Signed addresses: no key, ranges, and one answer for everything that is not to be had."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
@@ -8,9 +9,11 @@ from uuid import UUID
 import httpx2
 import pytest
 
-from harness.api_room import ApiRoom
+from harness.api_room import ApiRoom, api_room
 from harness.fake_clock import FakeClock
+from harness.faulty_bucket import faulty_bucket
 from sederunt.model.status import Trigger
+from sederunt.settings import BusSettings
 
 SOUND = bytes(range(256)) * 8192  # 2 MiB
 
@@ -122,3 +125,19 @@ async def test_a_deleted_bots_addresses_lead_nowhere_at_once(
 
 async def test_another_methods_than_reading_are_refused(anyone: httpx2.AsyncClient, finished: dict[str, Any]) -> None:
     assert (await anyone.delete(finished["recording_url"])).status_code == 405
+
+
+async def test_a_file_in_a_bucket_that_is_missing_may_be_asked_for_again(
+    tmp_path: Path, bus_settings: BusSettings, clock: FakeClock
+) -> None:
+    """A 404 would say that the recording is gone."""
+    with faulty_bucket() as bucket:
+        async with api_room(tmp_path / "data", bus_settings, clock, storage=bucket.settings) as room:
+            made = await room.bot_in("processing")
+            key = f"bots/{made['id']}/recording.webm"
+            changes = {"recording_object": key, "recording_available_until": clock.now() + timedelta(days=7)}
+            await room.bots.record_transition(UUID(made["id"]), Trigger.CLOSED, changes=changes)
+            address = (await room.look(made))["recording_url"]
+            for exists, status in ((True, 404), (False, 503)):
+                bucket.exists = exists
+                assert (await room.client_of(None).get(address)).status_code == status

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from sederunt.api.failures import answer_to
+from sederunt.errors import StorageMissing
 from sederunt.media.reader_processes import ReaderLost
 from sederunt.settings import Settings, StorageSettings
 from sederunt.storage.objects import open_objects
@@ -105,6 +106,7 @@ def from_a_store_that_is_away() -> Exception:
         (PostgresError("57P01"), "database"),
         (PostgresError("53300"), "database"),
         (from_a_store_that_is_away(), "storage"),
+        (StorageMissing("no such bucket"), "storage"),
         (wrapped(ConnectionRefusedError(errno.ECONNREFUSED, "s3cret")), "database or storage"),
         (TimeoutError(), "database or storage"),
     ],

@@ -10,7 +10,15 @@ import structlog.testing
 
 from sederunt.bus import held_job
 from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome
-from sederunt.errors import BrokenMedia, DestinationError, NotFound, ObjectMissing, ProviderError, Superseded
+from sederunt.errors import (
+    BrokenMedia,
+    DestinationError,
+    NotFound,
+    ObjectMissing,
+    ProviderError,
+    StorageMissing,
+    Superseded,
+)
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.job import GIVE_UP_PAUSE_S, Again, GiveUp, Job, handler_of, job_of, outcome_of
@@ -61,6 +69,13 @@ def test_what_the_storage_lacks_is_looked_for_some_minutes_and_not_hours() -> No
     pauses = [outcome.after_s for outcome in outcomes if isinstance(outcome, held_job.Redeliver)]
     assert 120 < sum(pauses) < 900
     assert outcomes[-1] == Drop()
+
+
+def test_a_bucket_that_is_not_there_is_waited_for_like_one_that_is_away() -> None:
+    away = StorageMissing("no such bucket")
+    assert [outcome_of(away, TRANSCRIBE, tries) for tries in range(1, 9)] == [
+        outcome_of(OSError("away"), TRANSCRIBE, tries) for tries in range(1, 9)
+    ]
 
 
 def test_a_bot_is_brought_back_as_often_as_its_row_says() -> None:
