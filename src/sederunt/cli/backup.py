@@ -1,8 +1,11 @@
 """`sederunt backup`: a copy of a data directory, made while the service runs, that `sederunt serve` can start on."""
 
 import contextlib
+import fcntl
+import os
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +16,9 @@ from sederunt.cli.terminal import tell
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
 from sederunt.storage.objects import folder_of
+
+DATABASE = "sederunt.db"
+DRAFT = ".part"
 
 
 def backup(
@@ -28,29 +34,67 @@ def backup(
     objects = folder_of(settings)
     if objects is None:
         raise SetupError("The recordings are in a bucket: back it up by its own means (docs/backup.md).")
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise SetupError(f"{target} is there already. Name a directory that does not exist yet.")
-    target.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # SQLite's own backup copies one moment, whatever is written meanwhile.
-    with (
-        contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as here,
-        contextlib.closing(sqlite3.connect(target / "sederunt.db")) as there,
-    ):
-        here.backup(there)
-    # After the database: what was deleted meanwhile is missing in the copy, what came meanwhile does no harm in it.
-    count = _copy_objects(objects, target / "objects")
     key = settings.data / KEY_FILE
-    if with_key and key.exists():
-        shutil.copy2(key, target / KEY_FILE)
+    with _draft_in(target) as draft:
+        count = _copy(database, objects, draft)
+        if with_key and key.exists():
+            shutil.copy2(key, draft / KEY_FILE)
     tell(f"Backed up the database and {count} files to {target}.")
     if key.exists() and not with_key:
         tell(f"The sealing key is not among them: keep {key} elsewhere, once. Without it, stored secrets are lost.")
     tell(f"To use the copy: put {KEY_FILE} beside it and run `sederunt serve --data {target}`.")
 
 
+@contextlib.contextmanager
+def _draft_in(target: Path) -> Iterator[Path]:
+    """Provide a folder whose content becomes the target's at the end of the block.
+
+    In it, for the target may be a mount, to which nothing can be renamed. A broken run leaves the draft alone behind,
+    which the next one removes: it blocks nothing, and nobody takes half a copy for a whole one.
+    """
+    if target.exists() and (not target.is_dir() or any(path.name != DRAFT for path in target.iterdir())):
+        raise SetupError(f"{target} is there already. Name a directory that does not exist yet.")
+    draft = target / DRAFT
+    target.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _locked(target):
+        if draft.exists():
+            shutil.rmtree(draft)
+        draft.mkdir(mode=0o700)
+        yield draft
+        # The database comes last: what has one is whole.
+        for path in sorted(draft.iterdir(), key=lambda path: path.name == DATABASE):
+            path.rename(target / path.name)
+        draft.rmdir()
+
+
+@contextlib.contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    """Keep a second backup out, which would take this one's draft for a left-over. The lock ends with the process."""
+    folder = os.open(target, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise SetupError(f"Another backup to {target} is under way.") from None
+    finally:
+        os.close(folder)
+
+
+def _copy(database: Path, objects: Path, target: Path) -> int:
+    """Copy the database, then the objects; returns how many there are."""
+    # SQLite's own backup copies one moment, whatever is written meanwhile.
+    with (
+        contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as here,
+        contextlib.closing(sqlite3.connect(target / DATABASE)) as there,
+    ):
+        here.backup(there)
+    # After the database: what was deleted meanwhile is missing in the copy, what came meanwhile does no harm in it.
+    return _copy_objects(objects, target / "objects")
+
+
 def _database(settings: Settings) -> Path:
     if settings.database.url is None:
-        path = settings.data / "sederunt.db"
+        path = settings.data / DATABASE
     elif settings.database.url.startswith("sqlite"):
         path = Path(urlsplit(settings.database.url).path.removeprefix("/"))
     else:
@@ -61,16 +105,19 @@ def _database(settings: Settings) -> Path:
 
 
 def _copy_objects(source: Path, target: Path) -> int:
-    """Copy file by file; one that is deleted under our hands is left out. Returns how many there are in the copy."""
+    """Copy file by file; what is deleted under our hands is left out. Returns how many files there are in the copy."""
     count = 0
-    target.mkdir(mode=0o700)
-    for path in source.rglob("*") if source.exists() else ():
-        goal = target / path.relative_to(source)
-        with contextlib.suppress(FileNotFoundError):
-            if path.is_dir():
-                goal.mkdir(parents=True, exist_ok=True)
-            else:
-                goal.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, goal)
+    for folder, _, names in os.walk(source, onerror=_unless_gone):
+        goal = target / Path(folder).relative_to(source)
+        goal.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copy2(Path(folder, name), goal / name)
                 count += 1
     return count
+
+
+def _unless_gone(error: OSError) -> None:
+    """Raise what a walk met, but for a folder that is gone: one that cannot be read would be missing in the copy."""
+    if not isinstance(error, FileNotFoundError):
+        raise error

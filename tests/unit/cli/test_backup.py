@@ -1,0 +1,80 @@
+"""A backup holds all that is there when it ends, or says what it could not read; a broken one blocks no later one."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sederunt.cli import backup as module
+from sederunt.cli.backup import DRAFT, backup
+from sederunt.errors import SetupError
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory with six bots, each with a recording and a folder."""
+    data = tmp_path / "data"
+    for bot in range(6):
+        folder = data / "objects" / "bots" / f"bot{bot}"
+        (folder / "tracks").mkdir(parents=True)
+        (folder / "recording.webm").write_bytes(b"x")
+    sqlite3.connect(data / "sederunt.db").close()
+    return data
+
+
+def _recordings(copy: Path) -> int:
+    return len(list((copy / "objects").glob("bots/*/recording.webm")))
+
+
+def test_folders_that_are_deleted_meanwhile_are_left_out(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`Path.rglob` of Python 3.11 raises for a folder that is gone when its turn comes."""
+    copy2, copied = shutil.copy2, list[Path]()
+
+    def copy_and_delete(source: Path, goal: Path) -> object:
+        copied.append(source)
+        if len(copied) == 2:  # retention removes two bots while this file is copied
+            others = [path for path in (data / "objects" / "bots").iterdir() if path / source.name not in copied]
+            for folder in others[:2]:
+                shutil.rmtree(folder)
+        return copy2(source, goal)
+
+    monkeypatch.setattr(shutil, "copy2", copy_and_delete)
+    backup(tmp_path / "copy", data, with_key=False)
+    assert _recordings(tmp_path / "copy") == 4
+    assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == ["objects", "sederunt.db"]
+
+
+def test_a_folder_that_cannot_be_read_ends_the_backup_and_blocks_no_later_one(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, scandir = data / "objects" / "bots" / "bot3", os.scandir
+
+    def refuse(path: str) -> Iterator[os.DirEntry[str]]:  # no mode keeps root out, which tests may run as
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    target = tmp_path / "copy"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", refuse)
+        with pytest.raises(PermissionError):
+            backup(target, data, with_key=False)
+    assert [path.name for path in target.iterdir()] == [DRAFT]
+    backup(target, data, with_key=False)
+    assert _recordings(target) == 6
+    assert not (target / DRAFT).exists()
+    with pytest.raises(SetupError, match="is there already"):
+        backup(target, data, with_key=False)
+
+
+def test_a_second_backup_to_the_same_place_is_refused_while_the_first_runs(data: Path, tmp_path: Path) -> None:
+    with module._draft_in(tmp_path / "copy") as draft:
+        (draft / "sederunt.db").touch()
+        with pytest.raises(SetupError, match="under way"):
+            backup(tmp_path / "copy", data, with_key=False)
+    assert (tmp_path / "copy" / "sederunt.db").exists()
