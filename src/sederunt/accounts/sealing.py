@@ -54,12 +54,21 @@ class Sealer:
         if cipher is None:
             raise SetupError(
                 f"A secret in {table} was sealed with a key that is not here: add it to SEDERUNT_SECRET_KEYS, "
-                f"or bring back {KEY_FILE} of the data directory it was made with."
+                f"or bring back {KEY_FILE} of the data directory it was made with. Where that is lost for good: "
+                "sederunt accounts forget-sealed."
             )
         try:
             return cipher.decrypt(nonce, ciphertext, _place(table, column, row)).decode(_ENCODING, _ANY_TEXT)
         except InvalidTag:
             raise SetupError(f"A secret in {table} is damaged, or was moved there from elsewhere.") from None
+
+    def opens(self, sealed: bytes, table: str, column: str, row: object) -> bool:
+        """Return whether a sealed text opens."""
+        try:
+            self.open(sealed, table, column, row)
+        except SetupError:
+            return False
+        return True
 
     def is_current(self, sealed: bytes) -> bool:
         """Return whether something is sealed with the newest key."""
@@ -72,8 +81,16 @@ class Sealer:
         return self.seal(self.open(sealed, table, column, row), table, column, row)
 
 
+def has_key(settings: Settings) -> bool:
+    """Return whether there is a key, so that `load_sealer` makes none."""
+    return bool(settings.secret_keys) or (settings.data / KEY_FILE).exists()
+
+
 def load_sealer(settings: Settings) -> Sealer:
-    """Load the sealer: the keys from the settings, else one made in the data directory at the first use."""
+    """Load the sealer: the keys from the settings, else one made in the data directory at the first use.
+
+    Where a database is open, ask `lost_key.open_sealer`, which makes none in place of one that is lost.
+    """
     if settings.secret_keys:
         return Sealer([key.get_secret_value() for key in settings.secret_keys])
     try:

@@ -14,7 +14,7 @@ from sederunt import __version__
 from sederunt.accounting import Ledger, Rate
 from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.keys import Keys
-from sederunt.accounts.sealing import load_sealer
+from sederunt.accounts.lost_key import open_sealer
 from sederunt.addresses import guarded_client
 from sederunt.api.access.auth import Auth
 from sederunt.api.access.long_answers import LongAnswers
@@ -117,7 +117,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "api"))
     async with contextlib.AsyncExitStack() as stack:
         bus, database = await stack.enter_async_context(open_published(settings, clock, name="api"))
-        sealer = load_sealer(settings)
+        sealer = await open_sealer(database, settings)
         keys = await Keys.open(database, sealer, clock)
         stack.push_async_callback(keys.close)
         allow_private, timeout_s = settings.allow_private_addresses, settings.webhooks.timeout_s

@@ -16,7 +16,7 @@ from pathlib import Path
 from uuid import UUID
 
 from sederunt.accounts.keys import Keys
-from sederunt.accounts.sealing import load_sealer
+from sederunt.accounts.lost_key import open_sealer
 from sederunt.bench.caller import ApiClient, percentile
 from sederunt.bench.meter import cpu_s_of, resident_mb_of
 from sederunt.bench.processes import child, said
@@ -93,7 +93,7 @@ async def api_alone(data: Path) -> AsyncIterator[Api]:
     """Run nats-server and the api role as children, with a key, and without the limit of requests."""
     settings = load(data=data)
     async with Database(database_url(settings)) as database:
-        keys = await Keys.open(database, load_sealer(settings))
+        keys = await Keys.open(database, await open_sealer(database, settings))
         key, _ = await keys.create(database.default_account_id, "bench")
         await keys.close()
     server = embedded.prepare(data)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sederunt.accounts.lost_key import forget, unopened
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn, no_accounts
 from sederunt.accounts.rotation import reseal as reseal_all
 from sederunt.accounts.webhook_secrets import WebhookSecrets
@@ -194,9 +195,37 @@ def reseal(data: Data = None) -> None:
     """Seal every stored secret with the first of SEDERUNT_SECRET_KEYS; afterwards the older ones can go."""
 
     async def act(context: CommandContext) -> None:
-        tell(f"{await reseal_all(context.database, context.sealer)} secrets were sealed anew.", err=True)
+        done = await reseal_all(context.database, context.sealer)
+        tell(f"{done.changed} secrets were sealed anew.", err=True)
+        if done.unopened:
+            lost = "Where theirs is lost for good: sederunt accounts forget-sealed."
+            tell(f"{done.unopened} do not open with any key here and stay as they are. {lost}", err=True)
 
     run(act, data)
+
+
+@app.command("forget-sealed")
+def forget_sealed(
+    data: Data = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Remove them. They do not come back, even if the key does.")
+    ] = False,
+) -> None:
+    """Remove the stored secrets that do not open, where the sealing key is lost; without --yes, show what would go."""
+
+    async def act(context: CommandContext) -> None:
+        lost = await unopened(context.database, context.sealer)
+        for place, values in lost.items():
+            tell(f"{len(values)} {place.told}")
+        if not lost:
+            tell("Every stored secret opens: there is nothing to forget.", err=True)
+        elif not yes:
+            tell("Nothing was removed. With --yes they are; they do not come back, even if the key does.", err=True)
+        else:
+            revoked = await forget(context.database, lost)
+            tell(f"Removed, and {revoked} API keys revoked. `sederunt keys create NAME` makes a new one.", err=True)
+
+    run(act, data, key_lost=True)
 
 
 def _state(path: Path | None) -> Mapping[str, Any] | None:

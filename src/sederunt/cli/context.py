@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from sederunt import log
-from sederunt.accounts.sealing import Sealer, load_sealer
+from sederunt.accounts.lost_key import open_sealer, sealer_at_hand
+from sederunt.accounts.sealing import Sealer
 from sederunt.cli.error_messages import plain_errors
 from sederunt.cli.formats import Output, OutputFormat, cell
 from sederunt.cli.terminal import plain, tell, tell_json
@@ -62,12 +63,15 @@ class CommandContext:
 
 
 @asynccontextmanager
-async def open_context(data: Path | None, *, makes: bool = False) -> AsyncIterator[CommandContext]:
+async def open_context(
+    data: Path | None, *, makes: bool = False, key_lost: bool = False
+) -> AsyncIterator[CommandContext]:
     """Open the database of a data directory, running service or not.
 
     Args:
         data: the directory; None: that of the settings.
         makes: whether it is made where it is not there yet. What only looks makes nothing: SetupError.
+        key_lost: whether the act is about secrets that do not open, so that it goes without the key, too.
     """
     settings = load(**({} if data is None else {"data": data}))
     if settings.database.url is None and not (settings.data / "sederunt.db").exists():
@@ -77,18 +81,27 @@ async def open_context(data: Path | None, *, makes: bool = False) -> AsyncIterat
         if not settings.data.exists():
             tell(f"There was no data directory at {place}: one was made.", err=True)
     async with Database(database_url(settings)) as database:
-        yield CommandContext(settings=settings, database=database, sealer=load_sealer(settings))
+        sealer = sealer_at_hand(settings) if key_lost else await open_sealer(database, settings)
+        yield CommandContext(settings=settings, database=database, sealer=sealer)
 
 
-def run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data: Path | None, *, makes: bool = False) -> None:
+def run(
+    act: Callable[[CommandContext], Coroutine[Any, Any, None]],
+    data: Path | None,
+    *,
+    makes: bool = False,
+    key_lost: bool = False,
+) -> None:
     """Run one act on the data directory. What goes wrong becomes one sentence on standard error and exit code 1."""
     log.configure("lines", "warning")
     with plain_errors():
-        asyncio.run(_run(act, data, makes=makes))
+        asyncio.run(_run(act, data, makes=makes, key_lost=key_lost))
 
 
-async def _run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data: Path | None, *, makes: bool) -> None:
-    async with open_context(data, makes=makes) as context:
+async def _run(
+    act: Callable[[CommandContext], Coroutine[Any, Any, None]], data: Path | None, *, makes: bool, key_lost: bool
+) -> None:
+    async with open_context(data, makes=makes, key_lost=key_lost) as context:
         await act(context)
 
 

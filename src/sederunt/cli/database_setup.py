@@ -52,7 +52,7 @@ async def open_database(settings: Settings) -> OpenedDatabase:
 
 async def _opened(settings: Settings) -> OpenedDatabase:
     from sederunt.accounts.keys import Keys
-    from sederunt.accounts.sealing import load_sealer
+    from sederunt.accounts.lost_key import open_sealer
     from sederunt.accounts.sign_in import MemberRole, SignIns
     from sederunt.bus.embedded import find_server
     from sederunt.database.engine import Database, database_url, sqlite_file
@@ -63,7 +63,7 @@ async def _opened(settings: Settings) -> OpenedDatabase:
         find_server()  # before a `serve` that runs becomes this program
     async with Database(database_url(settings)) as database:
         account_id = database.default_account_id
-        keys, sign_ins = await Keys.open(database, load_sealer(settings)), SignIns(database)
+        keys, sign_ins = await Keys.open(database, await open_sealer(database, settings)), SignIns(database)
         key = None if await keys.of(account_id) else (await keys.create(account_id, "first"))[0]
         link = None if await sign_ins.people.any() else await sign_ins.invite(account_id, MemberRole.OWNER)
         return OpenedDatabase(file=sqlite_file(settings), key=key, link=link)

@@ -160,6 +160,13 @@ class Accounts:
                 update(t.api_keys).where(*owned, t.api_keys.c.revoked_at.is_(None)).values(revoked_at=self._now())
             )
 
+    async def revoke_all_keys(self) -> int:
+        """Revoke the keys of every account; returns how many worked until now."""
+        valid = t.api_keys.c.revoked_at.is_(None)
+        async with self._database.begin() as connection:
+            revoking = update(t.api_keys).where(valid).values(revoked_at=self._now())
+            return int((await connection.execute(revoking)).rowcount)
+
     async def expire_key(self, account_id: UUID, key_id: UUID, at: datetime) -> None:
         """Have a key end at this moment, unless it ends before."""
         owned = (t.api_keys.c.id == key_id, t.api_keys.c.account_id == account_id)

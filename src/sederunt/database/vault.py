@@ -112,21 +112,22 @@ class Vault:
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """A column that holds sealed secrets, and the column its seal names."""
+    """A column that holds sealed secrets, the column its seal names, and what people call what is in it."""
 
     table: str
     column: str
     row: str
+    told: str
 
 
 SEALED_COLUMNS = (
-    SealedColumn("accounts", "webhook_secret", "id"),
-    SealedColumn("accounts", "webhook_secret_before", "id"),
-    SealedColumn("credentials", "key", "id"),
-    SealedColumn("meeting_accounts", "secret", "id"),
-    SealedColumn("calendar_feeds", "address", "id"),
-    SealedColumn("bots", "zak", "id"),
-    SealedColumn("house_secrets", "value", "name"),
+    SealedColumn("accounts", "webhook_secret", "id", "webhook secrets (receivers need the new ones)"),
+    SealedColumn("accounts", "webhook_secret_before", "id", "webhook secrets that were renewed"),
+    SealedColumn("credentials", "key", "id", "vendor credentials (to be added again, under new ids)"),
+    SealedColumn("meeting_accounts", "secret", "id", "meeting accounts (to be added again, under new ids)"),
+    SealedColumn("calendar_feeds", "address", "id", "calendar feeds (to be added again; their bots stay)"),
+    SealedColumn("bots", "zak", "id", "tokens of single bots"),
+    SealedColumn("house_secrets", "value", "name", "secrets behind all API keys and all addresses of files handed out"),
 )
 
 
@@ -144,6 +145,24 @@ async def replace_sealed(database: Database, place: SealedColumn, row: Any, old:
     replacing = update(table).where(table.c[place.row] == row, table.c[place.column] == old)
     async with database.begin() as connection:
         return bool((await connection.execute(replacing.values({place.column: new}))).rowcount)
+
+
+async def holds_sealed(database: Database) -> bool:
+    """Return whether any secret is sealed."""
+    for place in SEALED_COLUMNS:
+        column = t.metadata.tables[place.table].c[place.column]
+        if await database.query(select(column).where(column.is_not(None)).limit(1)).first() is not None:
+            return True
+    return False
+
+
+async def remove_sealed(database: Database, place: SealedColumn, row: Any, sealed: bytes) -> None:
+    """Remove a secret where it still is: the value where the row can be without it, else the row."""
+    table = t.metadata.tables[place.table]
+    here = (table.c[place.row] == row, table.c[place.column] == sealed)
+    emptying = update(table).where(*here).values({place.column: None})
+    async with database.begin() as connection:
+        await connection.execute(emptying if table.c[place.column].nullable else delete(table).where(*here))
 
 
 def _of_account(table: Any) -> Any:

@@ -11,7 +11,8 @@ from uuid import UUID
 
 from sederunt.accounting import Ledger, limits_of
 from sederunt.accounts.credentials import CredentialStore
-from sederunt.accounts.sealing import Sealer, load_sealer
+from sederunt.accounts.lost_key import open_sealer
+from sederunt.accounts.sealing import Sealer
 from sederunt.accounts.vendor_access import VendorAccess
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.addresses import guarded_client
@@ -85,14 +86,14 @@ async def open_context(
     """
     name = f"{role} {settings.host.name} {os.getpid()}"
     async with open_published(settings, SYSTEM_CLOCK, name=name) as (bus, database):
-        context = replace(_made(settings, role, database, bus), pool=pool, spools=spools)
+        sealer = await open_sealer(database, settings)
+        context = replace(_made(settings, role, database, bus, sealer), pool=pool, spools=spools)
         async with _telling(context.events):
             yield context
         await context.deliverer.client.aclose()
 
 
-def _made(settings: Settings, role: str, database: Database, bus: Bus) -> WorkerContext:
-    sealer = load_sealer(settings)
+def _made(settings: Settings, role: str, database: Database, bus: Bus, sealer: Sealer) -> WorkerContext:
     deliveries, ledger = Deliveries(database), Ledger(limits_of(settings), settings.account_weights)
     secrets = WebhookSecrets(database, sealer)
     return WorkerContext(

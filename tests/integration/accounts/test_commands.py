@@ -231,6 +231,25 @@ async def test_a_sealing_key_is_changed_without_losing_a_secret_and_the_old_one_
     assert "SEDERUNT_SECRET_KEYS" in said
 
 
+def test_an_installation_without_its_sealing_key_says_so_and_can_be_made_to_work_again(command: Command) -> None:
+    command("keys", "create", "old")
+    command("credentials", "add", "deepgram", given="key-of-deepgram-1234567890\n")
+    file = command.settings.data / "sealing.key"
+    file.unlink()
+    for arguments in (("keys", "create", "new"), ("accounts", "reseal")):
+        assert "forget-sealed" in command(*arguments, code=1)
+    shown = command("accounts", "forget-sealed")
+    assert "1 vendor credentials" in shown
+    assert "1 secrets behind all API keys" in shown
+    assert not file.exists()
+    assert command("accounts", "forget-sealed", "--yes") == shown
+    assert command("accounts", "forget-sealed") == ""
+    assert command("keys", "create", "new").startswith("sk_")
+    assert file.exists()
+    assert json.loads(command("credentials", "list", "--json")) == []
+    assert [key["revoked_at"] is None for key in json.loads(command("keys", "list", "--json"))] == [False, True]
+
+
 @pytest.mark.parametrize("name", sorted(VENDORS))
 def test_a_vendor_is_asked_whether_it_accepts_a_key(command: Command, name: str) -> None:
     with VENDORS[name]() as vendor:

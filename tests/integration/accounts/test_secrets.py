@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -10,15 +11,17 @@ from sqlalchemy import text
 from harness.fake_clock import FakeClock
 from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.installation_secrets import LINKS, installation_secret
+from sederunt.accounts.keys import Keys
+from sederunt.accounts.lost_key import forget, open_sealer, sealer_at_hand, unopened
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
-from sederunt.accounts.rotation import reseal
-from sederunt.accounts.sealing import Sealer
+from sederunt.accounts.rotation import Resealed, reseal
+from sederunt.accounts.sealing import KEY_FILE, Sealer
 from sederunt.accounts.vendor_access import VendorAccess
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.errors import InvalidConfig, NotFound, ProviderError, ProviderFault
+from sederunt.errors import InvalidConfig, NotFound, ProviderError, ProviderFault, SetupError, Unauthorized
 from sederunt.model.bot import Authentication, Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
 from sederunt.settings import Settings
@@ -163,13 +166,59 @@ async def test_nothing_secret_lies_open_in_the_database_and_everything_can_be_se
         assert secret not in stored
 
     both, new = Sealer(["n" * 40, "k" * 40]), Sealer(["n" * 40])
-    assert await reseal(database, both) == 6
-    assert await reseal(database, both) == 0
+    assert await reseal(database, both) == Resealed(6, 0)
+    assert await reseal(database, both) == Resealed(0, 0)
     assert (await CredentialStore(database, new).open(credential.id, account)).key == "s3cret-gladia"
     assert await MeetingAccounts(database, new).open(meeting_account.id, account) == SIGN_IN
     assert await WebhookSecrets(database, new).get(account) == webhook_secrets
     assert await installation_secret(database, new, LINKS) == links
     assert await Bots(database, seals=new).get(bot.id) == bot
+
+
+async def test_what_does_not_open_is_passed_by_and_can_be_forgotten(database: Database, sealer: Sealer) -> None:
+    account, new = database.default_account_id, Sealer(["n" * 40])
+    await CredentialStore(database, sealer).add(account, "gladia", "s3cret-gladia")
+    await MeetingAccounts(database, sealer).add(account, SIGN_IN)
+    await WebhookSecrets(database, sealer).get(account)
+    await WebhookSecrets(database, sealer).renew(account, timedelta(hours=1))
+    await installation_secret(database, sealer, LINKS)
+    key, _ = await (await Keys.open(database, sealer)).create(account, "old")
+    bot = await Bots(database, seals=sealer).create(_zoom_bot(database))
+    kept = await CredentialStore(database, new).add(account, "soniox", "s3cret-soniox")
+
+    assert await reseal(database, new) == Resealed(0, 7)
+    lost = await unopened(database, new)
+    assert sum(len(values) for values in lost.values()) == 7
+    assert await forget(database, lost) == 1
+    assert await unopened(database, new) == {}
+
+    assert [row.id for row in await CredentialStore(database, new).of(account)] == [kept.id]
+    assert await MeetingAccounts(database, new).of(account) == []
+    assert len((await WebhookSecrets(database, new).get(account)).all) == 1
+    found = await Bots(database, seals=new).get(bot.id)
+    assert found.config.authentication == Authentication(always_authenticate=True)
+    keys = await Keys.open(database, new)
+    with pytest.raises(Unauthorized):
+        await keys.caller(key)
+    assert [row.revoked_at is None for row in await keys.of(account)] == [False]
+    fresh, _ = await keys.create(account, "new")
+    assert (await keys.caller(fresh)).name == "new"
+    await keys.close()
+
+
+async def test_no_other_key_is_made_where_the_database_holds_secrets(
+    database: Database, sealer: Sealer, tmp_path: Path
+) -> None:
+    settings = Settings(data=tmp_path / "keys")
+    made = await open_sealer(database, settings)  # nothing is sealed yet
+    await installation_secret(database, made, LINKS)
+    await installation_secret(database, await open_sealer(database, settings), LINKS)
+    (settings.data / KEY_FILE).unlink()
+    with pytest.raises(SetupError, match="forget-sealed"):
+        await open_sealer(database, settings)
+    assert list(settings.data.iterdir()) == []
+    sealer_at_hand(settings)
+    assert list(settings.data.iterdir()) == []
 
 
 async def test_a_view_never_opens_the_token(database: Database, sealer: Sealer) -> None:

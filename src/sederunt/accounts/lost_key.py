@@ -1,0 +1,59 @@
+"""What to do where the sealing key is gone: use no other one unawares, and forget what nothing opens any more."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sederunt.accounts.installation_secrets import PEPPER
+from sederunt.accounts.sealing import KEY_FILE, Sealer, has_key, load_sealer
+from sederunt.database.accounts import Accounts
+from sederunt.database.engine import Database
+from sederunt.database.vault import SEALED_COLUMNS, SealedColumn, holds_sealed, remove_sealed, sealed_values
+from sederunt.errors import SetupError
+from sederunt.settings import Settings
+
+Lost = Mapping[SealedColumn, Sequence[tuple[Any, bytes]]]  # place → (row, sealed value)
+
+
+async def open_sealer(database: Database, settings: Settings) -> Sealer:
+    """Load the sealer of an installation; its key is made at the first use alone.
+
+    Raises SetupError where the database holds secrets and no key is here: with another one the installation would
+    look as if it had a key, and be dead all the same.
+    """
+    # Looked for again at last: another process may have made it meanwhile, and sealed with it.
+    if not has_key(settings) and await holds_sealed(database) and not has_key(settings):
+        raise SetupError(
+            f"The database holds sealed secrets, and their key is not here: bring back {settings.data / KEY_FILE}, or "
+            "set SEDERUNT_SECRET_KEYS as it was. Where it is lost for good: sederunt accounts forget-sealed."
+        )
+    return load_sealer(settings)
+
+
+def sealer_at_hand(settings: Settings) -> Sealer:
+    """Load the sealer with the keys there are. Without any it opens nothing, and nothing is written."""
+    return load_sealer(settings) if has_key(settings) else Sealer([secrets.token_urlsafe(32)])
+
+
+async def unopened(database: Database, sealer: Sealer) -> Lost:
+    """Return every stored secret that does not open; places without any are left out."""
+    found = {
+        place: [
+            (row, sealed)
+            for row, sealed in await sealed_values(database, place)
+            if not sealer.opens(sealed, place.table, place.column, row)
+        ]
+        for place in SEALED_COLUMNS
+    }
+    return {place: values for place, values in found.items() if values}
+
+
+async def forget(database: Database, lost: Lost) -> int:
+    """Remove secrets that do not open; returns how many API keys were revoked with them."""
+    revoked = 0
+    for place, values in lost.items():
+        for row, sealed in values:
+            if place.table == "house_secrets" and row == PEPPER:  # what keys were digested under: none is found again
+                revoked = await Accounts(database).revoke_all_keys()
+            await remove_sealed(database, place, row, sealed)
+    return revoked
