@@ -122,7 +122,8 @@ class LiveRecognition:
         self._number = 0
         self._open: dict[int, Session] = {}
         self._session = self._begin()
-        self._over: Callable[[], None] | None = None
+        self._waiting: list[Callable[[], None]] = []  # who is told when everything is final
+        self._cause = ""  # why the engine ended the last session
 
     @property
     def seconds(self) -> float:
@@ -140,12 +141,11 @@ class LiveRecognition:
         self._session = self._begin()
 
     def finish(self, over: Callable[[], None]) -> None:
-        """Make everything final, then call `over`."""
-        self._over = over
-        if self._open:
-            self._session.finish()
-        else:  # the engine gave the stream up
-            over()
+        """Make everything final, then call `over`. A stream that is taken up anew is ended anew, and each is told."""
+        self._waiting.append(over)
+        if not self._open:
+            raise RuntimeError(f"the engine gave the stream up: {self._cause}")
+        self._session.finish()
 
     def abandon(self) -> None:
         for session in self._open.values():
@@ -166,8 +166,9 @@ class LiveRecognition:
             self._tell(self._phrase(f"{number}.{event.said.key}", offset_s, event.said), isinstance(event, Settled))
         elif isinstance(event, Over):
             del self._open[number]
-            if self._over is not None and not self._open:
-                self._over()
+            self._cause = event.cause
+            while self._waiting and not self._open:
+                self._waiting.pop()()
 
     def _phrase(self, key: str, offset_s: float, said: Said) -> Phrase:
         words = tuple(
