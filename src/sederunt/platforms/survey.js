@@ -18,6 +18,8 @@
     "STRONG", "SUB", "SUP", "TIME", "U", "BR", "WBR"]);
   // What speaks to people may do so by its label alone.
   const SPEAKING = "h1,h2,h3,dialog," + ["dialog", "alertdialog", "alert", "status", "heading"].map((role) => `[role=${role}]`).join(",");
+  // Letters of what is told: a page writes them, and all bots of a host share the way to it. No chat takes 8000.
+  const LONGEST = { url: 4000, title: 1000, value: 8000 };
   const HEADINGS = "h1,h2,h3,[role=heading]";
   /** @type {Plan} */
   const plan = JSON.parse(json);
@@ -167,7 +169,8 @@
   const found = [];
   const top = window === window.top;
   const navigation = /** @type {any} */ (performance.getEntriesByType("navigation")[0]);
-  const facts = { top, url: location.href, title: document.title, status: (navigation && navigation.responseStatus) || 0, matches, found, tally: 0 };
+  const facts = { top, url: location.href.slice(0, LONGEST.url), title: document.title.slice(0, LONGEST.title),
+    status: (navigation && navigation.responseStatus) || 0, matches, found, tally: 0 };
   if (!shown) return facts;
 
   read(document.body, null);
@@ -234,12 +237,15 @@
     return undefined;
   };
   /** What a field holds; of a password only how long it is. @param {HTMLInputElement} field */
-  const value = (field) => typeof field.value !== "string" ? label(field)
-    : field.type === "password" ? "*".repeat(field.value.length) : field.value;
+  const value = (field) => {
+    const held = (typeof field.value === "string" ? field.value : label(field)).slice(0, LONGEST.value);
+    return field.type === "password" ? "*".repeat(held.length) : held;
+  };
   plan.targets.forEach((target, index) => {
     const element = locate(target);
     if (!element) return;
-    const mark = element.getAttribute(plan.mark) || `${index}${Math.random().toString(36).slice(2, 8)}`;
+    const given = element.getAttribute(plan.mark) || "";
+    const mark = /^[\da-z]{1,20}$/.test(given) ? given : `${index}${Math.random().toString(36).slice(2, 8)}`;
     element.setAttribute(plan.mark, mark);
     const field = /** @type {HTMLInputElement} */ (element);
     found.push({ id: target.id, handle: `[${plan.mark}="${mark}"]`, label: names(element)[0] || "",

@@ -12,14 +12,18 @@ import psutil
 import pytest
 import pytest_asyncio
 from websockets.asyncio.client import connect
+from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from harness.browser_room import ACTS, CALL, CAST, Ear, OpenPage, Site, SitIn
+from harness.browser_room import ACTS, CALL, CAST, Ear, OpenPage, Site, SitIn, Stay
 from sederunt.browser import process_watch
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.page_request import PageRequest
 from sederunt.browser.pool import BrowserPool
 from sederunt.browser.signals import Signal
+from sederunt.errors import PageError, PageStuck
+from sederunt.platforms.survey import survey
+from sederunt.platforms.targets import Target
 from sederunt.practice.script import Script, Variant
 from sederunt.practice.server import PracticeServer
 from sederunt.settings import BrowserSettings
@@ -436,3 +440,111 @@ async def test_a_page_cannot_lead_the_bot_to_another_service_on_this_machine(sit
             await sitting.page.evaluate("() => new Promise((on) => setTimeout(on, 300))")
     assert neighbour.asked == 0
     assert sitting.page.url.startswith("https://meet.google.com/")
+
+
+SAYS_MUCH = """const much = () => "\\x01".repeat(9e7);"""  # six bytes each on their way: more than Node has in one text
+DRIVER_ENDS: dict[str, str] = {
+    "a text": f"{SAYS_MUCH} console.log(much()); done();",
+    "a text in a worker": f"""
+      const text = `{SAYS_MUCH} console.log(much()); postMessage(1);`;
+      new Worker(URL.createObjectURL(new Blob([text]))).onmessage = done;""",
+    "an error": f"{SAYS_MUCH} setTimeout(() => {{ throw much(); }}); setTimeout(done, 2000);",
+}
+
+
+@pytest.mark.parametrize("script", DRIVER_ENDS.values(), ids=DRIVER_ENDS)
+async def test_what_a_page_says_to_its_console_ends_no_driver(
+    pool: BrowserPool, open_page: OpenPage, site: Site, script: str
+) -> None:
+    hostile, neighbour = [await open_page() for _ in range(2)]
+    driver = pool._fleet.driver.running
+    await hostile.page.goto(site.page())
+    saying = hostile.page.evaluate(f"() => new Promise((done) => {{ {script} }})", deadline_s=240)
+    await _answers_while(neighbour, asyncio.create_task(saying))
+    assert pool._fleet.driver.running is driver
+    assert not driver.gone.is_set()
+
+
+TEXTS = """async () => {
+  for (let n = 0; n < 30; n += 1) {
+    console.log(n + "x".repeat(24e6));
+    await new Promise((on) => setTimeout(on));
+  }
+}"""
+
+
+async def test_what_a_page_says_to_its_console_is_kept_nowhere(
+    pool: BrowserPool, open_page: OpenPage, site: Site
+) -> None:
+    """The driver would keep the last 200 texts of each page."""
+    stay = await open_page()
+    await stay.page.goto(site.page())
+    driver = psutil.Process(pool._fleet.driver.running.pid)
+    before = driver.memory_info().rss
+    await stay.page.evaluate(TEXTS, deadline_s=240)
+    assert driver.memory_info().rss - before < 300e6
+
+
+async def _answers_while(neighbour: Stay, lasting: "asyncio.Task[object]") -> None:
+    """Ask a page until a task is done, and once more. The task's own page may come to its end."""
+    while not lasting.done():
+        assert await neighbour.page.evaluate("() => 7", deadline_s=60) == 7
+        await asyncio.sleep(0.1)
+    await asyncio.gather(lasting, return_exceptions=True)
+    assert await neighbour.page.evaluate("() => 7", deadline_s=60) == 7
+    assert not neighbour.page.gone.is_set()
+
+
+SENDS = """(address) => new Promise((done) => {
+  const socket = new WebSocket(address);
+  const data = new Uint8Array(32e6);
+  setInterval(() => { if (socket.readyState === 1 && !socket.bufferedAmount) socket.send(data); }, 10);
+  socket.onmessage = done;
+})"""
+
+
+async def test_what_a_page_sends_to_others_does_not_pass_by_the_host(open_page: OpenPage, site: Site) -> None:
+    """The driver would hand on each frame whole: 0.4 s of the host's event loop for 32 MB."""
+    hostile, neighbour = [await open_page() for _ in range(2)]
+    told: list[object] = []
+    hostile.page._page.on("websocket", lambda socket: told.append(socket))
+
+    async def count(connection: ServerConnection) -> None:
+        for _ in range(20):
+            assert len(await connection.recv()) == 32e6
+        await connection.send(bytes(32_000_000))
+        await connection.wait_closed()
+
+    async with serve(count, "127.0.0.1", 0, max_size=None, compression=None) as server:
+        await hostile.page.goto(site.page())
+        address = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        sending = asyncio.create_task(hostile.page.evaluate(SENDS, address, deadline_s=240))
+        await _answers_while(neighbour, sending)
+        assert sending.exception() is None
+    assert told == []
+
+
+async def test_an_answer_that_is_too_large_is_an_error_at_once(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page()
+    await stay.page.goto(site.page())
+    with pytest.raises(PageError) as refused:
+        await stay.page.evaluate("""() => "x".repeat(100e6)""", deadline_s=100)
+    assert not isinstance(refused.value, PageStuck)
+    assert len(await stay.page.evaluate("""() => "x".repeat(20e6)""", deadline_s=60)) == 20e6
+
+
+async def test_a_look_at_a_page_tells_little_of_what_it_wrote(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page()
+    await stay.page.goto(site.page(body="<input id=name>"))
+    await stay.page.evaluate(
+        """() => {
+      const much = "x".repeat(1e6), field = document.querySelector("input");
+      document.title = field.value = much;
+      field.setAttribute("data-seat", much);
+      history.replaceState(0, "", "#" + "x".repeat(1e6));
+    }""",
+        deadline_s=60,
+    )
+    snapshot, found = await survey(stay.page, targets=[Target(id="name", selectors=("#name",))])
+    assert (len(snapshot.title), len(found["name"].value)) == (1000, 8000)
+    assert len(found["name"].handle) < 50
