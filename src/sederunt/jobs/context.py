@@ -75,6 +75,10 @@ class WorkerContext:
     # Bots that sit here and that Whisper follows live: each costs this machine so much more.
     transcribed_live: set[UUID] = field(default_factory=set)
 
+    def store_of(self, resource: str) -> Bots | Recordings:
+        """Return where resources of a kind are kept: "bot" or "recording"."""
+        return self.bots if resource == "bot" else self.recordings
+
 
 @asynccontextmanager
 async def open_context(

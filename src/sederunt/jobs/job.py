@@ -120,8 +120,7 @@ async def _origin_of(delivery: JobDelivery, job: Job, context: "WorkerContext") 
     if origin.request_id:
         return origin
     try:
-        store = context.bots if job.resource == "bot" else context.recordings
-        return origin_in(await store.origin(job.id))
+        return origin_in(await context.store_of(job.resource).origin(job.id))
     except Exception as error:  # whatever a driver raises: for want of an id no job shall fail
         logger.debug("origin of a job not read", action="origin_unread", id=str(job.id), error=str(error))
         return Origin()

@@ -15,8 +15,6 @@ from sederunt.jobs.job import Job
 from sederunt.jobs.scratch import scratch_of
 from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.media.sandboxed_reader import read_pcm_sandboxed
-from sederunt.model.bot import Bot
-from sederunt.model.recording import Recording
 from sederunt.storage.names import peaks_object
 
 logger = log.get(component="jobs")
@@ -32,7 +30,7 @@ async def peaks(job: Job, context: WorkerContext) -> None:
     key = peaks_object(job.resource, job.id)
     if await context.objects.size(key) is not None:
         return
-    owner = await _owner(job, context)
+    owner = await context.store_of(job.resource).get(job.id)
     stored = owner.recording_object
     if stored is None:
         return
@@ -61,15 +59,11 @@ async def _keep(found: bytes, job: Job, context: WorkerContext) -> None:
     key = peaks_object(job.resource, job.id)
     await context.objects.put(key, found)
     try:
-        stored = (await _owner(job, context)).recording_object
+        stored = (await context.store_of(job.resource).get(job.id)).recording_object
     except NotFound:
         stored = None
     if stored is None:
         await context.objects.delete(key)
-
-
-async def _owner(job: Job, context: WorkerContext) -> Bot | Recording:
-    return await (context.bots if job.resource == "bot" else context.recordings).get(job.id)
 
 
 def shape(blocks: Iterator[npt.NDArray[Any]], rate: int = 16_000) -> list[int]:

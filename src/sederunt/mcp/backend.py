@@ -45,11 +45,11 @@ class Backend:
         self, method: str, path: str, *, body: Mapping[str, Any] | None = None, query: Mapping[str, Any] | None = None
     ) -> Any:
         """Return the answer of a route below the version prefix. Raises Refusal, ServiceAway."""
-        return (await self._send(method, PREFIX + path, body=body, query=query)).json()
+        return _good(await self._answer(method, PREFIX + path, body=body, query=query)).json()
 
     async def text(self, path: str, *, query: Mapping[str, Any]) -> str:
         """Return the answer of a route that answers in text. Raises Refusal, ServiceAway."""
-        return (await self._send("GET", PREFIX + path, query=query)).text
+        return _good(await self._answer("GET", PREFIX + path, query=query)).text
 
     async def linked(self, address: str) -> httpx2.Response | None:
         """Return what is behind a signed address of the service, however it calls itself; None where that is gone."""
@@ -59,19 +59,6 @@ class Backend:
         if answer.has_redirect_location:
             answer = await _elsewhere(answer.headers["location"])
         return answer if answer.status_code == 200 else None
-
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        *,
-        body: Mapping[str, Any] | None = None,
-        query: Mapping[str, Any] | None = None,
-    ) -> httpx2.Response:
-        answer = await self._answer(method, path, body=body, query=query)
-        if answer.status_code == 200:
-            return answer
-        raise Refusal(answer.status_code, _told(answer))
 
     async def _answer(
         self,
@@ -97,6 +84,13 @@ async def _elsewhere(address: str) -> httpx2.Response:
             return await client.get(address)
     except (httpx2.TransportError, httpx2.InvalidURL) as error:
         raise ServiceAway(f"The service's bucket cannot be reached: {error or type(error).__name__}.") from error
+
+
+def _good(answer: httpx2.Response) -> httpx2.Response:
+    """Return an answer that is one. Raises Refusal."""
+    if answer.status_code == 200:
+        return answer
+    raise Refusal(answer.status_code, _told(answer))
 
 
 def _told(answer: httpx2.Response) -> Mapping[str, Any]:

@@ -90,7 +90,7 @@ async def challenged(journal: Journal, clock: Clock, outcome: Challenged) -> Non
         data = {"evidence": outcome.row, "attempt": journal.bot.attempts + 1}
         no_more = {} if outcome.again else {"attempts": MAX_CHALLENGES}
         await journal.move(Trigger.CHALLENGED, data=data, changes={"verdict": Verdict.NEVER_ADMITTED, **no_more})
-    if journal.bot.attempts < MAX_CHALLENGES and not journal.bot.stop_requested:
+    if not journal.bot.is_over:
         await clock.sleep(pause_before_s(journal.bot.attempts + 1))
         if (await journal.refresh()).stop_requested:
             return

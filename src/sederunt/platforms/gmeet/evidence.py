@@ -119,7 +119,6 @@ _lobby = Rows(_SITE, state=PageState.LOBBY)
 _in_call = Rows(_SITE, state=PageState.IN_CALL, showing=Showing.LAID_OUT)
 _entering = Rows(_SITE, phase=Phase.BEFORE, state=PageState.IN_CALL, showing=Showing.LAID_OUT)
 _notice = Rows(_SITE, state=PageState.DIALOG, within=DIALOGS)
-_answers = Rows(_SITE)
 
 # Signals and addresses: the least that a person could fake.
 _ADDRESSES = (
@@ -268,15 +267,15 @@ _WAY_IN = (
         unless=(*_CONTROLS, "gmeet.name_field", "gmeet.cta"),
     ),
     # A standing line, and a box with nothing to press, keep nobody out of a call: what answers it must be there, too.
-    _answers.button(
+    _seen.button(
         "notice_answers",
         phrases("Continue without* | Use microphone* | Use camera* | Join | Ohne Mikrofon und Kamera fortfahren")
         + labels.JOIN,
         "A V B2 S J",
         within=DIALOGS,
     ),
-    _answers.selector("notice_button", 'button[data-mdc-dialog-action="ok"]', "A V B2", within=DIALOGS),
-    _answers.button(
+    _seen.selector("notice_button", 'button[data-mdc-dialog-action="ok"]', "A V B2", within=DIALOGS),
+    _seen.button(
         "sharing_answers",
         CONSENT_GIVEN + phrases("Join now | Join call | Join | Allow*"),
         "I",
