@@ -67,8 +67,14 @@ def _watch(item: pytest.Item) -> None:
 # What sites disagree about is drawn anew each time, once for all of a run's processes; the matrix shows the seed.
 os.environ.setdefault("DISAGREE_SEEDS", str(random.randrange(1_000_000)))
 
-# How long one example takes, or its making, says only how busy the machine is.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long one example takes, or its making, says only how busy the machine is. The examples of a run are those of the
+# run before it: what is green here is green elsewhere. `make fuzz` draws new ones, and more.
+settings.register_profile(
+    "patient",
+    deadline=None,
+    derandomize="FUZZ_SECONDS" not in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("patient")
 
 

@@ -56,6 +56,11 @@ class Body(BaseModel):
     REQUIRED: ClassVar[Sequence[str]] = ()
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    @classmethod
+    def what_counts(cls, body: Mapping[str, object]) -> Mapping[str, object]:
+        """Return what a body says. `read` asks once, before it looks for faults: a faulty field still wins."""
+        return body
+
     @model_validator(mode="before")
     @classmethod
     def _without_nulls(cls, body: object) -> object:
@@ -129,9 +134,8 @@ class BotFields(Body):
     custom_metadata: v.Metadata | None = Field(None, description="Yours; comes back with the bot and its webhooks.")
     metadata: v.Metadata | None = Field(None, description="Another name of custom_metadata, which wins.")
 
-    @model_validator(mode="before")
     @classmethod
-    def _without_what_does_not_count(cls, body: Mapping[str, object]) -> Mapping[str, object]:
+    def what_counts(cls, body: Mapping[str, object]) -> Mapping[str, object]:
         """Drop what another field wins over, whatever it holds; and a picture of {}, which is what a client's file
         becomes in JSON: it counts as not sent, so that a PATCH leaves the picture.
         """

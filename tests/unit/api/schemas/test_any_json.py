@@ -1,6 +1,7 @@
 """Whatever JSON a caller sends, a body is read without any exception but InvalidConfig, and faults name their field."""
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from sederunt.model.bot import BotConfig, Service
 from sederunt.platforms.links import InvalidLink
 from sederunt.platforms.registry import parse_link, services
 
-EXAMPLES = settings(max_examples=80, deadline=None)
+EXAMPLES = settings(max_examples=80 + 20 * int(os.environ.get("FUZZ_SECONDS", "0")), deadline=None)
 BEFORE = BotConfig(service=Service("zoom"), meeting_url="https://zoom.us/j/1", bot_name="B", transcription_model="none")
 
 # As a JSON parser delivers them: lone halves of surrogate pairs, endless numbers and odd keys included.

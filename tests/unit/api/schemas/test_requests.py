@@ -267,6 +267,17 @@ def test_custom_metadata_wins_over_its_other_name(good_bot: Body) -> None:
     assert config_of({**both, "custom_metadata": None}).custom_metadata == {"a": "1"}
 
 
+@pytest.mark.parametrize(
+    ("winner", "loser"),
+    [
+        ({"custom_metadata": {"a": None}}, {"metadata": []}),
+        ({"bot_avatar_file": "no picture"}, {"bot_avatar_url": "no address"}),
+    ],
+)
+def test_a_field_wins_over_another_though_it_is_faulty(good_bot: Body, winner: Body, loser: Body) -> None:
+    assert list(faults_of({**good_bot, **winner, **loser})) == list(faults_of({**good_bot, **winner}))
+
+
 def test_a_patch_changes_what_was_sent_and_merges_stop_options(good_bot: Body) -> None:
     before = config_of({**good_bot, "stop_options": {"time_limit": 60}, "metadata": {"a": "1"}, "lang": "de"})
     patch = {"stop_options": {"silence_detection": 0}, "bot_name": "Other", "lang": None, "metadata": None}
