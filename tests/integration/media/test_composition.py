@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pytest
 from av.video.codeccontext import VideoCodecContext
 
+from harness.encoders import ENCODERS, open_encoder
 from sederunt.media import opus
 from sederunt.media.assembly import assemble
 from sederunt.media.composition import CompositionFacts, VideoLayout, compose
@@ -26,7 +27,6 @@ from sederunt.model.audio import Codec, Packet
 DURATION_S = 12.0
 CANVAS = Canvas(width=640, height=360, fps=10)
 SHADES = {"a": 60, "b": 120, "screen": 200}
-ENCODERS = {Codec.VP8: "libvpx", Codec.H264: "libx264", Codec.AV1: "libsvtav1"}
 OPTIONS = {
     Codec.VP8: {"lag-in-frames": "0"},
     Codec.H264: {"tune": "zerolatency", "preset": "ultrafast"},
@@ -41,6 +41,7 @@ def _pictures(source: str, start: float, end: float, codec: Codec = Codec.VP8, s
     context.width, context.height, context.pix_fmt = width, height, "yuv420p"
     context.time_base, context.framerate = Fraction(1, 10), Fraction(10)
     context.options = OPTIONS[codec]
+    open_encoder(context)
     planes = np.full((height * 3 // 2, width), 128, dtype=np.uint8)
     planes[:height] = SHADES[source]
     packets: list[av.Packet[Any]] = []

@@ -1,5 +1,6 @@
 """Encoded pictures keep their place, and pieces keep the pictures."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -10,12 +11,12 @@ import numpy as np
 import pytest
 from av.video.codeccontext import VideoCodecContext
 
+from harness.encoders import ENCODERS, open_encoder
 from sederunt.errors import BrokenMedia
 from sederunt.media.video import VIDEO_CODECS, VideoFrame, VideoPieces, VideoTimeline, read_video_piece
 from sederunt.model.audio import CapturedFrame, Codec
 
 STARTED_MS = 1_790_000_000_000.0
-ENCODERS = {Codec.VP8: "libvpx", Codec.VP9: "libvpx-vp9", Codec.H264: "libx264", Codec.AV1: "libsvtav1"}
 OPTIONS = {
     Codec.VP8: {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0"},
     Codec.VP9: {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0"},
@@ -32,6 +33,7 @@ def encoded(codec: Codec, count: int = 60, width: int = 320, height: int = 180) 
     context.width, context.height, context.pix_fmt = width, height, "yuv420p"
     context.time_base, context.framerate, context.gop_size = Fraction(1, 30), Fraction(30), 30
     context.options = OPTIONS[codec]
+    open_encoder(context)
     made = []
     for n in range(count):
         planes = np.full((height * 3 // 2, width), 128, dtype=np.uint8)
@@ -42,6 +44,13 @@ def encoded(codec: Codec, count: int = 60, width: int = 320, height: int = 180) 
     made += [(bytes(packet), packet.is_keyframe) for packet in context.encode(None)]
     # RTP carries no delimiters of AV1's units of time.
     return tuple((payload.removeprefix(b"\x12\0"), is_key) for payload, is_key in made)
+
+
+def test_no_encoder_makes_the_tests_themselves_real_time() -> None:
+    policy = os.sched_getscheduler(0)
+    for codec in ENCODERS:
+        encoded.__wrapped__(codec, count=1)
+        assert os.sched_getscheduler(0) == policy
 
 
 def captured(codec: Codec, **changes: object) -> list[CapturedFrame]:
