@@ -7,12 +7,12 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import typer
 
 from sederunt.accounts.sealing import KEY_FILE
 from sederunt.cli.terminal import tell
+from sederunt.database.engine import sqlite_file
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
 from sederunt.storage.objects import folder_of
@@ -84,7 +84,7 @@ def _copy(database: Path, objects: Path, target: Path) -> int:
     """Copy the database, then the objects; returns how many there are."""
     # SQLite's own backup copies one moment, whatever is written meanwhile.
     with (
-        contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as here,
+        contextlib.closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as here,
         contextlib.closing(sqlite3.connect(target / DATABASE)) as there,
     ):
         here.backup(there)
@@ -93,11 +93,8 @@ def _copy(database: Path, objects: Path, target: Path) -> int:
 
 
 def _database(settings: Settings) -> Path:
-    if settings.database.url is None:
-        path = settings.data / DATABASE
-    elif settings.database.url.startswith("sqlite"):
-        path = Path(urlsplit(settings.database.url).path.removeprefix("/"))
-    else:
+    path = sqlite_file(settings)
+    if path is None:
         raise SetupError("The database is PostgreSQL: back it up by pg_dump (docs/backup.md).")
     if not path.is_file():
         raise SetupError(f"There is no database at {path}. Name the service's data directory with --data.")

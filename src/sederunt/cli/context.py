@@ -22,7 +22,7 @@ from sederunt.cli.formats import Output, OutputFormat, cell
 from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.database.accounts import Account, Accounts
 from sederunt.database.default_account import DEFAULT_ACCOUNT
-from sederunt.database.engine import Database, database_url
+from sederunt.database.engine import Database, database_file, database_url
 from sederunt.errors import NotFound, SetupError
 from sederunt.settings import Settings, load
 
@@ -74,7 +74,7 @@ async def open_context(
         key_lost: whether the act is about secrets that do not open, so that it goes without the key, too.
     """
     settings = load(**({} if data is None else {"data": data}))
-    if settings.database.url is None and not (settings.data / "sederunt.db").exists():
+    if settings.database.url is None and not database_file(settings.data).exists():
         place = settings.data.resolve()
         if not makes:
             raise SetupError(f"There is no service's data at {place}: name its directory with --data.")

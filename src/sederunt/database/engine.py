@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Literal
+from urllib.parse import unquote
 from uuid import UUID
 
 from sqlalchemy import Connection, Executable, event, select, text
@@ -59,9 +60,17 @@ class OutboxRow:
     message_id: str  # the bus drops a repeat with the same one
 
 
-def database_url(settings: Settings) -> str:
+def database_url(settings: Settings) -> str | URL:
     """Return the address of the database: the one from the settings, else a file in the data directory."""
-    return settings.database.url or f"sqlite+aiosqlite:///{settings.data.resolve() / 'sederunt.db'}"
+    return settings.database.url or URL.create("sqlite+aiosqlite", database=str(database_file(settings.data)))
+
+
+def database_file(data: Path) -> Path:
+    """Return SQLite's file of a data directory."""
+    file = data.resolve() / "sederunt.db"
+    # Until 2026-11 the path was read as an address: the file of `a%20b` lay in `a b`, that of `a?b` was called `a`.
+    before = Path(unquote(str(file).partition("?")[0]))
+    return before if before.is_file() and not file.exists() else file
 
 
 def sqlite_file(settings: Settings) -> Path | None:
@@ -70,7 +79,7 @@ def sqlite_file(settings: Settings) -> Path | None:
     return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
 
 
-def normalised(address: str) -> URL:
+def normalised(address: str | URL) -> URL:
     """Return the address with the driver we use. Raises SetupError for an engine we do not speak."""
     try:
         url = make_url(address)
@@ -118,7 +127,11 @@ class Database:
     default_account_id: UUID  # known once open
 
     def __init__(
-        self, url: str, *, clock: Clock = SYSTEM_CLOCK, on_outbox: Callable[[Sequence[OutboxRow]], None] | None = None
+        self,
+        url: str | URL,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+        on_outbox: Callable[[Sequence[OutboxRow]], None] | None = None,
     ) -> None:
         self.url = normalised(url)
         self.clock = clock

@@ -1,5 +1,6 @@
 """A backup holds all that is there when it ends, or says what it could not read; a broken one blocks no later one."""
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -78,3 +79,28 @@ def test_a_second_backup_to_the_same_place_is_refused_while_the_first_runs(data:
         with pytest.raises(SetupError, match="under way"):
             backup(tmp_path / "copy", data, with_key=False)
     assert (tmp_path / "copy" / "sederunt.db").exists()
+
+
+@pytest.mark.parametrize("name", ["a%20b", "a#b", "a?b"])
+def test_the_database_of_a_directory_with_signs_in_its_name_is_copied(name: str, tmp_path: Path) -> None:
+    """SQLite reads the place as an address: it made an empty file beside the directory, and copied that."""
+    data = tmp_path / name
+    (data / "objects").mkdir(parents=True)
+    with contextlib.closing(sqlite3.connect(data / "sederunt.db")) as source, source:
+        source.execute("CREATE TABLE kept AS SELECT 7 AS it")
+    backup(tmp_path / "copy", data, with_key=False)
+    with contextlib.closing(sqlite3.connect(tmp_path / "copy" / "sederunt.db")) as copy:
+        assert copy.execute("SELECT it FROM kept").fetchall() == [(7,)]
+    assert {path.name for path in tmp_path.iterdir()} == {name, "copy"}
+
+
+def test_a_database_that_lies_elsewhere_is_copied_from_there(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = (data / "sederunt.db").rename(tmp_path / "else where.db")
+    monkeypatch.setenv("SEDERUNT_DATABASE__URL", f"sqlite:///{str(elsewhere).replace(' ', '%20')}")
+    backup(tmp_path / "copy", data, with_key=False)
+    assert (tmp_path / "copy" / "sederunt.db").is_file()
+    monkeypatch.setenv("SEDERUNT_DATABASE__URL", "postgresql://u:p@h/d")
+    with pytest.raises(SetupError, match="back it up by pg_dump"):
+        backup(tmp_path / "other", data, with_key=False)

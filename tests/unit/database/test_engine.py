@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sederunt.database.engine import Database, database_url, normalised
+from sederunt.database.engine import Database, database_url, normalised, sqlite_file
 from sederunt.errors import SetupError
 from sederunt.settings import DatabaseSettings, Settings
 
@@ -12,6 +12,27 @@ from sederunt.settings import DatabaseSettings, Settings
 def test_without_a_setting_the_database_is_a_file_in_the_data_directory(tmp_path: Path) -> None:
     url = normalised(database_url(Settings(data=tmp_path)))
     assert (url.drivername, url.database) == ("sqlite+aiosqlite", str(tmp_path / "sederunt.db"))
+
+
+@pytest.mark.parametrize("name", ["a%20b", "a#b", "a?b"])
+async def test_the_file_lies_in_the_data_directory_whatever_its_name(name: str, tmp_path: Path) -> None:
+    data = tmp_path / name
+    data.mkdir()
+    async with Database(database_url(Settings(data=data))):
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+        assert sqlite_file(Settings(data=data)) == data / "sederunt.db"
+        assert (data / "sederunt.db").is_file()
+
+
+@pytest.mark.parametrize(("name", "before"), [("a%20b", "a b/sederunt.db"), ("a?b", "a")])
+def test_a_file_that_an_earlier_release_put_elsewhere_is_used_on(name: str, before: str, tmp_path: Path) -> None:
+    data, path = tmp_path / name, tmp_path / before
+    data.mkdir()
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    assert sqlite_file(Settings(data=data)) == path
+    (data / "sederunt.db").touch()
+    assert sqlite_file(Settings(data=data)) == data / "sederunt.db"
 
 
 @pytest.mark.parametrize("given", ["postgresql://u:p@h/d", "postgresql+psycopg://u:p@h/d", "postgres://u:p@h/d"])
