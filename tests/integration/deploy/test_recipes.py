@@ -170,6 +170,26 @@ def test_a_value_that_means_nothing_is_refused(value: str) -> None:
     assert run(PROGRAMS / "helm", "template", "x", CHART, "--set", value).returncode != 0
 
 
+def test_the_page_installs_on_an_empty_machine_and_leaves_settings_alone(tmp_path: Path) -> None:
+    """Debian 12 has no /etc/sysusers.d; the settings may hold the only key of what is sealed."""
+    block = _section("systemd").split("```")[1]
+    lines = [line.partition(" && ")[0] for line in block.splitlines() if "install " in line]
+    script = "set -e\n" + "\n".join(lines).replace(" /etc/", f" {tmp_path}/etc/")
+    settings = tmp_path / "etc" / "sederunt" / "sederunt.env"
+    assert run("bash", "-c", f"cd {ROOT}\n{script}").stderr == ""
+    assert settings.read_text() == (DEPLOY / "systemd" / "sederunt.env").read_text()
+    assert settings.stat().st_mode & 0o777 == 0o600
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == len(lines) == 4
+    settings.write_text("mine")
+    assert run("bash", "-c", f"cd {ROOT}\n{script}").stderr == ""
+    assert settings.read_text() == "mine"
+
+
+def _section(heading: str) -> str:
+    """Return what docs/deploy.md says under a heading."""
+    return (ROOT / "docs" / "deploy.md").read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
 @pytest.mark.parametrize("unit", sorted(path.name for path in (DEPLOY / "systemd").glob("*.service")))
 def test_systemd_takes_the_units_and_finds_them_closed(unit: str, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
