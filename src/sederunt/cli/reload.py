@@ -4,11 +4,10 @@ import os
 import time
 from pathlib import Path
 
-import psutil
 import typer
 
 from sederunt.cli.replacing import Replacements, told_replacements
-from sederunt.cli.run_files import REPLACED
+from sederunt.cli.run_files import REPLACED, serving_pid
 from sederunt.cli.terminal import tell
 from sederunt.errors import SetupError
 from sederunt.settings import load
@@ -39,7 +38,7 @@ def reload(
 def _running(folder: Path) -> Replacements:
     """Return what the service on this data directory tells. Raises SetupError."""
     told = told_replacements(folder)
-    if told is None or not psutil.pid_exists(told.pid):
+    if told is None or told.pid != serving_pid(folder):
         raise SetupError(
             f"No `sederunt serve` that can replace its roles runs on {folder.resolve()}. "
             "Name its data directory with --data, or restart it where it is of an earlier release."

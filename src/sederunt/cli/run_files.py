@@ -1,5 +1,6 @@
 """What a running service leaves in its data directory for this user's other commands."""
 
+import fcntl
 import os
 import signal
 from pathlib import Path
@@ -25,6 +26,27 @@ def noted_address(data: Path) -> str | None:
         return address_file(data).read_text(encoding="utf-8").strip()
     except OSError:
         return None
+
+
+def lock_file(data: Path) -> Path:
+    """Return the file that `serve` keeps locked for as long as it lives; it holds the number of its process."""
+    return data / "run" / "serve.lock"
+
+
+def serving_pid(data: Path) -> int | None:
+    """Return the process of the `serve` that runs on this data directory; None where none does.
+
+    The number in the file alone says nothing: once a `serve` was killed, it may be that of any other process.
+    """
+    try:
+        with lock_file(data).open(encoding="ascii") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return int(file.read())
+    except (OSError, ValueError):  # never served here, or begins just now
+        pass
+    return None
 
 
 def nothing_runs(data: Path, else_say: str) -> SetupError:

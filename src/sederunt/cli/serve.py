@@ -24,7 +24,7 @@ from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
 from sederunt.cli.replacing import MARGIN_S, replace_when_asked, replacements_file
 from sederunt.cli.role_process import RunningRole
-from sederunt.cli.run_files import REPLACED, forget_address, note_address, write_private
+from sederunt.cli.run_files import REPLACED, forget_address, lock_file, note_address, write_private
 from sederunt.cli.self_exec import CAN_GO_ON, Inheritance, as_told, from_told, go_on, inherited, renewed, signals_wait
 from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.cli.terminal import tell
@@ -91,7 +91,7 @@ class Held:
 @contextlib.contextmanager
 def _only_one(data: Path) -> Iterator[IO[str]]:
     """Hold the data directory. The lock goes with the process, however it ends."""
-    path = data / "run" / "serve.lock"
+    path = lock_file(data)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         held = path.open("a+")
