@@ -73,6 +73,13 @@ def test_a_list_or_object_that_is_no_json_is_named(name: str, monkeypatch: pytes
         load()
 
 
+def test_a_list_that_compose_passes_on_empty_counts_as_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEDERUNT_API__TRUSTED_PROXIES", "")
+    assert load().api.trusted_proxies == ()
+    monkeypatch.setenv("SEDERUNT_API__TRUSTED_PROXIES", '["172.16.0.0/12"]')
+    assert load().api.trusted_proxies == ("172.16.0.0/12",)
+
+
 def test_a_secret_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SEDERUNT_BUS__TOKEN_FILE", str(tmp_path / "token"))
     with pytest.raises(SetupError, match=r"SEDERUNT_BUS__TOKEN_FILE names .*, which cannot be read: No such file"):

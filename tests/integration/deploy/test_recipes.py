@@ -236,5 +236,11 @@ def test_the_image_forbids_browsers_to_fetch_beforehand() -> None:
 
 def test_the_example_has_every_variable_that_compose_asks_for() -> None:
     wanted = set(re.findall(r"\$\{([A-Z0-9_]+)", (DEPLOY / "compose.scale.yaml").read_text()))
-    given = set(re.findall(r"^([A-Z0-9_]+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE))
+    given = set(re.findall(r"^#?([A-Z0-9_]+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE))
     assert wanted == given
+
+
+def test_what_the_page_tells_to_set_for_a_container_reaches_it() -> None:
+    told = set(re.findall(r"`(SEDERUNT_[A-Z_]+)`", _section("One container")))
+    assert "SEDERUNT_API__TRUSTED_PROXIES" in told
+    assert told - set(re.findall(r"\$\{([A-Z0-9_]+)", (DEPLOY / "compose.yaml").read_text())) == set()
