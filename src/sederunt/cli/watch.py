@@ -21,7 +21,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -36,6 +36,8 @@ from sederunt.settings import BusSettings
 logger = log.get(component="cli")
 
 LOOK_EVERY_S = 2.0
+CONNECTED_WITHIN_S = 60.0
+AGAIN_S = 10.0  # between a watch that failed and the next
 FROZEN_S = 30.0  # longer than a process that gets a core keeps its event loop from running
 STARVED_S = 600.0  # the same for one of which a thread waited for a core lately
 WAITED_SHARE = 0.5  # of the time between two looks
@@ -160,27 +162,52 @@ class StoppedRoles:
 async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database: Path | None) -> NoReturn:
     """Watch for ever, and end frozen roles; the supervisor restarts them.
 
+    A watch that fails, as while the message server is away, begins anew; it is told once until one goes on again.
+
     Args:
         database: the file of SQLite; None for a database that ends the transactions of a silent client by itself.
     """
-    bus = await Bus.connect(bus_settings, name="serve", within_s=3600)
+    is_told = False
+    while True:
+        try:
+            async with _hearing(bus_settings) as heartbeats:
+                roles, stopped, waits = FrozenRoles(heartbeats), StoppedRoles(), CoreWaits()
+                while True:
+                    await asyncio.sleep(LOOK_EVERY_S)
+                    _end_frozen(supervisor, database, roles, stopped, waits)
+                    is_told = False
+        except Exception:
+            if not is_told:
+                logger.exception("nobody watches for frozen roles; it is tried again", action="watch_failed")
+            is_told = True
+        await asyncio.sleep(AGAIN_S)
+
+
+@contextlib.asynccontextmanager
+async def _hearing(bus_settings: BusSettings) -> AsyncIterator[Heartbeats]:
+    """Hear everybody's heartbeats, and our own, for as long as the block lasts. Raises BusAway."""
+    bus = await Bus.connect(bus_settings, name="serve", within_s=CONNECTED_WITHIN_S)
     try:
         async with hearing(bus) as heartbeats, beating(bus, OWN_ROLE, "serve", _nothing_more):
-            roles, stopped, waits = FrozenRoles(heartbeats), StoppedRoles(), CoreWaits()
-            while True:
-                await asyncio.sleep(LOOK_EVERY_S)
-                pids = supervisor.pids()
-                running = [pid for pid in pids.values() if pid is not None]
-                hung = waiting_for_a_disk(running)
-                blocking = (locks.holders(database) if database is not None else frozenset()) - hung
-                starved = waits.starved(running) | hung
-                for role in {*roles.found(pids, blocking, starved), *stopped.look(pids)}:
-                    told = {"frozen": role, "database_locked": pids[role] in blocking}
-                    logger.error("role is frozen, it is ended and started anew", action="role_frozen", **told)
-                    roles.forget(role)
-                    supervisor.kill(role)
+            yield heartbeats
     finally:
         await bus.close()
+
+
+def _end_frozen(
+    supervisor: Supervisor, database: Path | None, roles: FrozenRoles, stopped: StoppedRoles, waits: CoreWaits
+) -> None:
+    """Take one look, and end the roles that are found frozen."""
+    pids = supervisor.pids()
+    running = [pid for pid in pids.values() if pid is not None]
+    hung = waiting_for_a_disk(running)
+    blocking = (locks.holders(database) if database is not None else frozenset()) - hung
+    starved = waits.starved(running) | hung
+    for role in {*roles.found(pids, blocking, starved), *stopped.look(pids)}:
+        told = {"frozen": role, "database_locked": pids[role] in blocking}
+        logger.error("role is frozen, it is ended and started anew", action="role_frozen", **told)
+        roles.forget(role)
+        supervisor.kill(role)
 
 
 async def _nothing_more() -> Mapping[str, object]:

@@ -3,13 +3,19 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import insert, text
 
 from harness.nats import NatsServer
+from sederunt.bus.connection import Bus, BusAway
+from sederunt.bus.tasks import end
+from sederunt.cli import watch
+from sederunt.cli.supervisor import Role, Supervisor
 from sederunt.database import locks
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
@@ -111,3 +117,34 @@ async def _write(database: Database) -> None:
                     raise
                 continue
             return
+
+
+async def test_a_watch_that_could_not_begin_begins_anew(
+    server: NatsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, tries, told = Bus.connect, 0, list[str]()
+
+    async def connect_late(*arguments: Any, **options: Any) -> Bus:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise BusAway("NATS did not answer.")
+        return await connect(*arguments, **options)
+
+    monkeypatch.setattr(Bus, "connect", connect_late)
+    monkeypatch.setattr(watch, "AGAIN_S", 0)
+    monkeypatch.setattr(watch.logger, "exception", lambda _event, *, action: told.append(action))
+    supervisor = Supervisor(tmp_path / "run")
+    supervisor.start(Role(name="worker", command=(sys.executable, "-c", "import time; time.sleep(600)")))
+    watching = asyncio.create_task(watch.end_frozen(supervisor, server.settings(), None))
+    try:
+        async with asyncio.timeout(120):
+            while (frozen := supervisor.pids()["worker"]) is None:  # noqa: ASYNC110  # a process
+                await asyncio.sleep(0.02)
+            os.kill(frozen, signal.SIGSTOP)
+            while supervisor.pids()["worker"] in (frozen, None):  # noqa: ASYNC110  # a process
+                await asyncio.sleep(0.02)
+    finally:
+        await end(watching)
+        await supervisor.stop(["worker"], 1)
+    assert (tries, told) == (3, ["watch_failed"])
