@@ -289,8 +289,8 @@ class WhisperSettings(Section):
     path: Path | None = Field(None, description="A model directory; wins over everything.")
     cache: Path | None = Field(None, description="Where downloaded models lie; default: models in the data directory.")
     offline: bool = Field(False, description="Never ask the hub.")
-    sources: list[Annotated[str, Field(pattern=r"^(packages|hub|package:\w+|[/~].*)$")]] = Field(
-        ["packages", "hub"],
+    sources: tuple[Annotated[str, Field(pattern=r"^(packages|hub|package:\w+|[/~].*)$")], ...] = Field(
+        ("packages", "hub"),
         description="Where models with a name come from beside the cache, in this order: packages (known and "
         "introduced ones), package:NAME, a folder, hub (by sederunt models pull).",
     )

@@ -1,11 +1,12 @@
 """What the environment may say, and what is said of the rest of it."""
 
 from pathlib import Path
+from typing import get_origin
 
 import pytest
 
 from sederunt.errors import SetupError
-from sederunt.settings import ignored, load
+from sederunt.settings import Settings, _variables, ignored, load
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,9 @@ def test_what_cannot_work_is_refused_before_it_is_tried(name: str, value: str, m
         load()
 
 
-@pytest.mark.parametrize("name", ["SEDERUNT_SECRET_KEYS", "SEDERUNT_API__CORS_ORIGINS", "SEDERUNT_STORAGE__OPTIONS"])
+@pytest.mark.parametrize(
+    "name", [name for name, kind in _variables(Settings) if get_origin(kind) in (dict, frozenset, list, set, tuple)]
+)
 def test_a_list_or_object_that_is_no_json_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "plain")
     with pytest.raises(SetupError, match=f"^{name} must be JSON"):

@@ -39,7 +39,7 @@ def write(folder: Path, **contents: bytes) -> Path:
 
 
 def settings(*named: object) -> WhisperSettings:
-    return WhisperSettings(model="base", sources=[str(source) for source in named])
+    return WhisperSettings(model="base", sources=tuple(str(source) for source in named))
 
 
 def test_a_folder_that_has_all_of_a_model_is_used_where_it_lies(tmp_path: Path) -> None:
