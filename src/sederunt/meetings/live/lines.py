@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sederunt.meetings.live.voice_names import VoiceNames
 from sederunt.model.transcript import LiveLine, Segment, Utterance
@@ -21,6 +22,8 @@ from sederunt.transcripts.attribution import MeetingFacts, NamedUtterance, Sourc
 RECENT_S = 120.0
 # A line is told anew under a name that is now known of so much of it.
 COVERED = 0.7
+# Nothing that is said is shorter.
+SHORTEST_S = 0.01
 # Voices without a name are called so by attribution; the next page's labels begin behind those of earlier ones.
 _LABELLED = re.compile(r" voice (\d+)$")
 
@@ -171,14 +174,10 @@ class LiveLines:
         """Return published lines with new words, split where the lines were so that each keeps its voice; unless the
         voice itself turned out to be somebody else's."""
         lines = [self._lines[id_] for id_ in known.lines]
-        if known.label != heard.label and len(lines) == 1:
+        if known.label != heard.label:
             self._heard[said.source][said.segment_id] = replace(heard, lines=known.lines)
-            parts = self._parts(said, heard, meeting)
-            lines = (
-                [replace(lines[0], voice=parts[0].voice, segment=self._segment(parts[0], said.source))]
-                if parts
-                else lines
-            )
+            if parts := self._parts(said, heard, meeting):
+                lines = [self._of_another(line, max(parts, key=partial(_shared_s, line))) for line in lines]
         borders = [line.segment.start for line in lines[1:]]
         places = [bisect_right(borders, word.start) for word in heard.utterance.words]
         told = []
@@ -192,6 +191,17 @@ class LiveLines:
         for line in told:
             self._lines[line.segment_id] = line
         return told
+
+    def _of_another(self, line: LiveLine, part: NamedUtterance) -> LiveLine:
+        """Return a line, its words as they were, as said by whoever says this part."""
+        told = self._segment(part, line.source)
+        segment = replace(
+            line.segment,
+            speaker=told.speaker,
+            speaker_name=told.speaker_name,
+            potential_speaker_names=told.potential_speaker_names,
+        )
+        return replace(line, voice=part.voice, segment=segment)
 
     def _named(self, line: LiveLine, part: NamedUtterance) -> LiveLine:
         """Return a line whose voice turned out to be somebody's. A source of one person hands its number over."""
@@ -239,9 +249,13 @@ def _in_order(heard: Mapping[str, _Heard]) -> tuple[Utterance, ...]:
 
 def _covering(line: LiveLine, parts: Iterable[NamedUtterance]) -> NamedUtterance | None:
     """Return the part that covers most of a line and has a name; None if there is none."""
-    start, end = line.segment.start, max(line.segment.end, line.segment.start + 0.01)
-    for part in parts:
-        common = min(end, max(part.utterance.end, part.utterance.start + 0.01)) - max(start, part.utterance.start)
-        if part.name is not None and common >= COVERED * (end - start):
-            return part
-    return None
+    length_s = max(line.segment.end - line.segment.start, SHORTEST_S)
+    named = (part for part in parts if part.name is not None)
+    return next((part for part in named if _shared_s(line, part) >= COVERED * length_s), None)
+
+
+def _shared_s(line: LiveLine, part: NamedUtterance) -> float:
+    """Return how long a line and a part are both said; below zero, how far they are apart."""
+    told, said = line.segment, part.utterance
+    end = min(max(told.end, told.start + SHORTEST_S), max(said.end, said.start + SHORTEST_S))
+    return end - max(told.start, said.start)

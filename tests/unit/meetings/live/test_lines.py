@@ -184,6 +184,29 @@ def test_a_revised_voice_is_told() -> None:
     assert other.segment.speaker != first.segment.speaker
 
 
+def test_a_revised_voice_is_told_of_every_line_that_its_segment_became() -> None:
+    book, marked = LiveLines(), meeting(person(ADA, (1.0, 4.0)), person(BOB))
+    (ada,) = book.final(said(1, "track-0", 1.0, "we begin with this now", label=0), marked)
+    assert ada.segment.speaker_name == "Ada"
+    first, second = said(2, "track-0", 6.0, "good evening to all"), said(2, "track-0", 9.2, "shall we start")
+    paused = replace(
+        first,
+        end=second.end,
+        transcript=f"{first.transcript} {second.transcript}",
+        words=first.words + second.words,
+        label=1,
+    )
+    others = book.final(paused, marked)
+    assert [line.segment_id for line in others] == ["s-2", "s-2.2"]
+    assert ada.segment.speaker not in {line.segment.speaker for line in others}
+    told = book.final(replace(paused, label=0), marked)
+    number = ada.segment.speaker
+    assert facts(told) == [("s-2", number, "Ada", first.transcript), ("s-2.2", number, "Ada", second.transcript)]
+    assert [line.revision for line in told] == [1, 1]
+    back = book.final(paused, marked)
+    assert [line.segment.speaker for line in back] == [line.segment.speaker for line in others]
+
+
 def test_a_revision_changes_words_under_the_same_ids() -> None:
     spans = (
         Span(source="7", track="track-0", start=1.0, end=2.45, level=None),
