@@ -15,7 +15,7 @@ from sederunt.meetings.live.voice_names import VoiceNames
 from sederunt.model.transcript import LiveLine, Segment, Utterance
 from sederunt.transcription.live import LiveSegment
 from sederunt.transcription.profanity import mask_utterances
-from sederunt.transcription.text import runs
+from sederunt.transcription.text import clamped, runs
 from sederunt.transcripts.attribution import MeetingFacts, NamedUtterance, SourceSpeech, is_mixed, voices_in
 
 # What was said so lately helps to tell voices apart, and may still get its name.
@@ -133,15 +133,13 @@ class LiveLines:
         return _Heard(utterance, label=label)
 
     def _parts(self, said: LiveSegment, heard: _Heard, meeting: MeetingFacts) -> list[NamedUtterance]:
-        """Return who says what in this segment. Its words may begin a little before it does."""
+        """Return who says what in this segment; others of its source may be said at the same time."""
         told_apart = heard.label is not None and is_mixed(said.source, meeting.links)
         of_late = self._heard_in(said.source, told_apart=told_apart, meeting=meeting)
         voices = self._voices(said.source, meeting, {**of_late, said.segment_id: heard}, told_apart=told_apart)
-        first_s = min([said.start, *(word.start for word in heard.utterance.words)])
-        mine = [part for part in voices if first_s <= part.utterance.start <= said.end]
-        if heard.label is None or not told_apart:
-            return mine
-        return [self._names.recalled(part, meeting) for part in mine if part.utterance.speaker == heard.label]
+        own = clamped(heard.utterance, meeting.duration_s)  # as attribution cuts it
+        mine = [part for part in voices if _is_of(part.utterance, own)]
+        return [self._names.recalled(part, meeting) for part in mine] if told_apart else mine
 
     def _heard_in(self, source: str, *, told_apart: bool, meeting: MeetingFacts) -> dict[str, _Heard]:
         """Return what was said of late in a source, by segment: where voices are told apart, or the rest of it."""
@@ -245,6 +243,11 @@ class LiveLines:
 
 def _in_order(heard: Mapping[str, _Heard]) -> tuple[Utterance, ...]:
     return tuple(sorted((each.utterance for each in heard.values()), key=lambda utterance: utterance.start))
+
+
+def _is_of(part: Utterance, whole: Utterance) -> bool:
+    """Return whether an utterance is another, or was cut from it."""
+    return part.words[0] in whole.words if part.words else part == whole
 
 
 def _covering(line: LiveLine, parts: Iterable[NamedUtterance]) -> NamedUtterance | None:
