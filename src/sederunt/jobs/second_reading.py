@@ -16,7 +16,7 @@ from sederunt.meetings.live.messages import line_message, line_message_id
 from sederunt.model.bot import Bot
 from sederunt.model.transcript import WORDLESS, Doubt, LiveLine, Utterance
 from sederunt.recordings.spans import read_spans
-from sederunt.transcription.languages import primary_tag
+from sederunt.transcription.languages import is_known
 from sederunt.transcription.live import LiveSegment
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.plugins import provider
@@ -108,7 +108,7 @@ class TrackReader:
         task = Task(
             path=path,
             model=self.model,
-            lang=config.lang if primary_tag(config.lang) else self.bot.detected_lang or config.lang,
+            lang=_language(self.bot),
             vocabulary=config.custom_vocabulary,
             stretches=stretches,
             cancelled=self.cancelled,
@@ -138,8 +138,7 @@ def _written(
     bot: Bot, told: Sequence[LiveLine], changes: Mapping[str, Revision], meeting: MeetingFacts
 ) -> tuple[LiveLine, ...]:
     """Return the lines that change, with voices, numbers and names as they had while the meeting went on."""
-    config = bot.config
-    lines = LiveLines(told, mask_lang=(config.lang or "en") if config.profanity_filter else None)
+    lines = LiveLines(told, mask_lang=(_language(bot) or "") if bot.config.profanity_filter else None)
     changed: list[LiveLine] = []
     for source, change in changes.items():
         for line, said in change.revised:
@@ -151,6 +150,12 @@ def _written(
     return tuple(changed)
 
 
+def _language(bot: Bot) -> str | None:
+    """Return the language that was asked for, else the one that was found while the meeting went on."""
+    asked = bot.config.lang
+    return asked if is_known(asked) else bot.detected_lang or asked
+
+
 def _segment(segment_id: str, source: str, said: Utterance) -> LiveSegment:
     return LiveSegment(
         segment_id=segment_id,
@@ -160,4 +165,5 @@ def _segment(segment_id: str, source: str, said: Utterance) -> LiveSegment:
         transcript=said.transcript,
         confidence=said.confidence,
         words=said.words,
+        lang=said.lang,
     )

@@ -63,3 +63,22 @@ def test_a_line_that_begins_about_where_new_words_end_is_not_written_again(begin
     new = said("please do not ever", (3.0, 3.4), (3.5, 3.8), (3.9, 4.3), (4.4, 5.1))
     (written,) = _written(bot(), [told], {SOURCE: Revision(added=(new,))}, MEETING)
     assert (written.segment_id, written.segment.transcript) == ("again-1", "please do not ever")
+
+
+@pytest.mark.parametrize(
+    ("asked", "detected", "read", "masked"),
+    [
+        ("de-DE", None, None, "so eine S******"),
+        (None, "de", None, "so eine S******"),
+        ("auto", "de", None, "so eine S******"),
+        ("multi", "es", "de", "so eine S******"),
+        ("multi", None, None, "so eine Scheiße"),
+    ],
+)
+def test_new_words_are_masked_in_their_language(
+    asked: str | None, detected: str | None, read: str | None, masked: str
+) -> None:
+    new = said("so eine Scheiße", (3.0, 3.4), (3.5, 3.8), (3.9, 4.3), lang=read)
+    of_german = bot(lang=asked, detected_lang=detected, profanity_filter=True)
+    (written,) = _written(of_german, [], {SOURCE: Revision(added=(new,))}, MEETING)
+    assert written.segment.transcript == masked

@@ -42,11 +42,13 @@ class LiveLines:
 
     Args:
         kept: what earlier holders and pages wrote down.
-        mask_lang: the language whose profanity is masked, "" for one that is not known; None: nothing is masked.
+        mask_lang: the language whose profanity is masked where a segment tells none, "" for one that is not known;
+            None: nothing is masked.
     """
 
     def __init__(self, kept: Iterable[LiveLine] = (), *, mask_lang: str | None = None) -> None:
         self._mask_lang = mask_lang
+        self._langs: dict[str, str] = {}  # source → the language of its last final segment that told one
         self._numbers: dict[str, int] = {}
         self._drafted: dict[str, int] = {}  # voices without a line so far → the number that their drafts were told with
         self._lines: dict[str, LiveLine] = {}
@@ -61,6 +63,8 @@ class LiveLines:
 
     def final(self, said: LiveSegment, meeting: MeetingFacts) -> list[LiveLine]:
         """Return the lines of a final segment: several where people share it. The first has the segment's id."""
+        if said.lang:
+            self._langs[said.source] = said.lang
         known = self._heard.get(said.source, {}).get(said.segment_id)
         heard = self._heard_now(said)
         if known is not None:
@@ -129,7 +133,8 @@ class LiveLines:
             words=tuple(replace(word, speaker=number) for word in said.words),
         )
         if self._mask_lang is not None:
-            (utterance,) = mask_utterances((utterance,), self._mask_lang)
+            lang = said.lang or self._langs.get(said.source) or self._mask_lang
+            (utterance,) = mask_utterances((utterance,), lang)
         return _Heard(utterance, label=label)
 
     def _parts(self, said: LiveSegment, heard: _Heard, meeting: MeetingFacts) -> list[NamedUtterance]:

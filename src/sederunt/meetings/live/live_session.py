@@ -70,7 +70,7 @@ async def open_live_session(
     kept = await journal.lines() if model is not None else []
     now = RecordingClock(clock, started_ms)
     recent = RecentMeeting(now, roster)
-    lines = LiveLines(kept, mask_lang=(config.lang or "en") if config.profanity_filter else None)
+    lines = LiveLines(kept, mask_lang=(config.lang or "") if config.profanity_filter else None)
     writer = LineWriter(journal, lines, recent)
     transcription: LiveTranscription | None = None
     if model is not None:

@@ -279,6 +279,18 @@ def test_profanity_is_masked_in_bookwords_and_drafts() -> None:
     assert book.draft(said(2, "7", 3.0, "oh shit"), known)["transcript"] == "oh s***"
 
 
+def test_profanity_is_masked_in_the_language_that_was_found_out() -> None:
+    known, german = meeting(links={"7": ADA}), replace(said(1, "7", 1.0, "so eine Scheiße fuck"), lang="de")
+    for asked in ("", "auto", "multi"):
+        book = LiveLines(mask_lang=asked)
+        assert book.draft(german, known)["transcript"] == "so eine S****** f***"
+        assert facts(book.final(german, known))[0][3] == "so eine S****** f***"
+        assert book.draft(said(2, "7", 5.0, "so eine Scheiße"), known)["transcript"] == "so eine S******"
+        assert facts(book.final(said(3, "8", 5.0, "so eine Scheiße fuck"), known))[0][3] == "so eine Scheiße f***"
+    (line,) = LiveLines(mask_lang="de-AT").final(said(1, "7", 1.0, "so eine Scheiße"), known)
+    assert line.segment.transcript == "so eine S******"
+
+
 def test_what_was_said_long_ago_is_forgotten_but_numbers_are_not() -> None:
     book, known = LiveLines(), meeting(links={"8": BOB})
     book.final(said(1, "7", 1.0, "hello"), known)
