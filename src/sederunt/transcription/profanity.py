@@ -12,6 +12,7 @@ from functools import cache
 
 from sederunt.model.transcript import Segment, Transcript, Utterance
 from sederunt.transcription.languages import primary_tag
+from sederunt.transcription.text import join
 
 # Language → words without accents, lower case. "fuck+" stands for the word with any of its language's endings.
 _WORDS: Mapping[str, str] = {
@@ -60,23 +61,26 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def mask(transcript: Transcript, lang: str | None = None) -> Transcript:
-    """Return the transcript with profanity masked at every level; `lang` is its language where that is known."""
-    bad = _vocabulary(primary_tag(lang) or "en")
-    return replace(transcript, segments=tuple(_segment(segment, bad) for segment in transcript.segments))
+    """Return the transcript with profanity masked at every level.
+
+    Each utterance is masked in its own language; `lang` is that of those of which nobody told one.
+    """
+    return replace(transcript, segments=tuple(_segment(segment, lang) for segment in transcript.segments))
 
 
 def mask_utterances(utterances: Iterable[Utterance], lang: str | None = None) -> tuple[Utterance, ...]:
-    """Mask profanity in utterances that are no transcript yet, as live ones."""
-    bad = _vocabulary(primary_tag(lang) or "en")
-    return tuple(_utterance(utterance, bad) for utterance in utterances)
+    """Mask profanity in utterances, as `mask` does; also in those that are no transcript yet, as live ones."""
+    return tuple(_utterance(utterance, utterance.lang or lang) for utterance in utterances)
 
 
-def _segment(segment: Segment, bad: frozenset[str]) -> Segment:
-    utterances = tuple(_utterance(utterance, bad) for utterance in segment.utterances)
-    return replace(segment, transcript=_masked(segment.transcript, bad), utterances=utterances)
+def _segment(segment: Segment, lang: str | None) -> Segment:
+    utterances = mask_utterances(segment.utterances, lang)
+    text = join(each.transcript for each in utterances) if utterances else _masked(segment.transcript, _list_of(lang))
+    return replace(segment, transcript=text, utterances=utterances)
 
 
-def _utterance(utterance: Utterance, bad: frozenset[str]) -> Utterance:
+def _utterance(utterance: Utterance, lang: str | None) -> Utterance:
+    bad = _list_of(lang)
     words = tuple(replace(word, word=_masked(word.word, bad)) for word in utterance.words)
     return replace(utterance, transcript=_masked(utterance.transcript, bad), words=words)
 
@@ -97,6 +101,10 @@ def _plain(word: str) -> str:
     """Return a word as the lists hold it: lower case, without accents."""
     folded = unicodedata.normalize("NFKD", word.casefold())
     return "".join(letter for letter in folded if not unicodedata.combining(letter))
+
+
+def _list_of(lang: str | None) -> frozenset[str]:
+    return _vocabulary(primary_tag(lang) or "en")
 
 
 @cache

@@ -1,6 +1,7 @@
 """Masking: what is masked, what must not be, and that nothing else changes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -63,6 +64,27 @@ def test_every_level_of_a_transcript_is_masked(say: Callable[..., Utterance]) ->
     assert segment.transcript == "this s*** works"
     assert segment.utterances[0].transcript == "this s*** works"
     assert [word.word for word in segment.utterances[0].words] == ["this", "s***", "works"]
+
+
+def test_each_utterance_is_masked_in_its_own_language(say: Callable[..., Utterance]) -> None:
+    said = [
+        replace(say("so eine Scheiße", 0.0), lang="de"),
+        replace(say("qué mierda", 4.0), lang="es"),
+        say("che merda", 8.0),  # nobody told
+        replace(say("la merda de Ana", 12.0), lang="es"),  # no word of Spanish
+    ]
+    transcript = attribute([SourceSpeech(source="1", utterances=said)], MeetingFacts(duration_s=20))
+    segments = mask(transcript, "it").segments
+    masked = ["so eine S******", "qué m*****", "che m****", "la merda de Ana"]
+    assert [segment.transcript for segment in segments] == masked
+    assert [segment.utterances[0].transcript for segment in segments] == masked
+    assert [segment.utterances[0].words[-1].word for segment in segments] == ["S******", "m*****", "m****", "Ana"]
+
+
+def test_a_segment_of_two_languages_reads_as_its_utterances_do(say: Callable[..., Utterance]) -> None:
+    said = [replace(say("qué mierda", 0.0), lang="es"), say("merda", 1.2), replace(say("merde alors", 2.0), lang="fr")]
+    [segment] = mask(attribute([SourceSpeech(source="1", utterances=said)], MeetingFacts(duration_s=9))).segments
+    assert segment.transcript == "qué m***** merda m**** alors"
 
 
 def test_live_utterances_are_masked_the_same_way(say: Callable[..., Utterance]) -> None:
