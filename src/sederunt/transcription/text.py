@@ -10,17 +10,33 @@ from sederunt.model.transcript import Utterance, Word
 Label = TypeVar("Label", bound=Hashable)
 
 # Scripts that put no space between words or sentences.
-_UNSPACED = ("CJK ", "HIRAGANA ", "KATAKANA ", "IDEOGRAPHIC ", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "FULLWIDTH ")
+_UNSPACED = ("CJK ", "HIRAGANA ", "KATAKANA", "IDEOGRAPHIC ", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "FULLWIDTH ")
+# Their punctuation and half-wide letters, whose names do not tell: 「 and 〜, ｱ and ｡.
+_UNSPACED_MARKS = (("\u3000", "\u303f"), ("\uff61", "\uff9f"))
 
 
 def join(parts: Iterable[str]) -> str:
     """Join texts one after the other, with a space between them where their scripts use any."""
     joined = ""
     for part in (part.strip() for part in parts):
-        if joined and part and not (_is_unspaced(joined[-1]) and _is_unspaced(part[0])):
-            joined += " "
-        joined += part
+        joined += _between(joined, part) + part
     return joined
+
+
+def words_as_written(utterances: Iterable[Utterance]) -> list[Word]:
+    """Return the words of utterances, each with what stands in the text from it to the next: `"".join` gives it back.
+
+    Words that are not in the text stay as they are told, with spaces where their script uses any.
+    """
+    found: list[Word] = []
+    for utterance in utterances:
+        if not utterance.words:
+            continue
+        texts = _word_texts(utterance.transcript.strip(), utterance.words)
+        if found:
+            found[-1] = replace(found[-1], word=found[-1].word + _between(found[-1].word, texts[0]))
+        found += [replace(word, word=written) for word, written in zip(utterance.words, texts, strict=True)]
+    return found
 
 
 def folded(text: str) -> str:
@@ -82,12 +98,19 @@ def _word_texts(transcript: str, words: Sequence[Word]) -> list[str]:
     for word in words:
         found = transcript.find(word.word, cursor)
         if found < 0:
-            return [f"{word.word} " for word in words]
+            told = [word.word.strip() for word in words]
+            return [one + _between(one, other) for one, other in zip(told, [*told[1:], ""], strict=True)]
         starts.append(found)
         cursor = found + len(word.word)
     starts[0] = 0
     return [transcript[start:end] for start, end in zip(starts, [*starts[1:], len(transcript)], strict=True)]
 
 
+def _between(before: str, after: str) -> str:
+    """Return what stands between two texts: a space, unless one is empty or neither script uses any."""
+    return " " if before and after and not (_is_unspaced(before[-1]) and _is_unspaced(after[0])) else ""
+
+
 def _is_unspaced(letter: str) -> bool:
-    return unicodedata.name(letter, "").startswith(_UNSPACED)
+    marks = any(first <= letter <= last for first, last in _UNSPACED_MARKS)
+    return marks or unicodedata.name(letter, "").startswith(_UNSPACED)

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from sederunt.model.transcript import Segment, Transcript, Word
+from sederunt.transcription.text import words_as_written
 
 UNKNOWN = "Unknown speaker"
 # Of a caption: what fits under a picture, and what can be read while it stands there.
@@ -76,10 +78,10 @@ FORMATS: Mapping[str, tuple[str, Callable[[Transcript, str], str]]] = {
 def cues(transcript: Transcript) -> Iterator[Cue]:
     """Return the captions: whole segments where they are short, else cut behind a sentence, a clause or a word."""
     for segment in transcript.segments:
-        words = [word for utterance in segment.utterances for word in utterance.words]
+        words = words_as_written(segment.utterances)
         who = speaker_of(segment)
         if words:
-            yield from (Cue(part[0].start, part[-1].end, who, _spoken(part)) for part in _cut(words))
+            yield from (Cue(part[0].start, part[-1].end, who, _written(part)) for part in _cut(words))
         elif segment.transcript.strip():
             yield Cue(segment.start, segment.end, who, _line(segment.transcript))
 
@@ -104,7 +106,7 @@ def _cut(words: Sequence[Word]) -> Iterator[list[Word]]:
         if part and word.start - part[-1].end > _PAUSE_S:
             yield part
             part = []
-        while part and (len(_spoken([*part, word])) > _CUE_CHARACTERS or word.end - part[0].start > _CUE_S):
+        while part and (_width(_written([*part, word])) > _CUE_CHARACTERS or word.end - part[0].start > _CUE_S):
             kept = _kept(part)
             yield part[:kept]
             part = part[kept:]
@@ -117,15 +119,20 @@ def _kept(part: Sequence[Word]) -> int:
     """Return how many of the words stay together where the next one is too much."""
     for ends in _ENDS:
         for number in range(len(part), 0, -1):
-            if len(_spoken(part[:number])) < _LEAST_CHARACTERS:
+            if _width(_written(part[:number])) < _LEAST_CHARACTERS:
                 break
             if part[number - 1].word.strip().rstrip("\"'”’)").endswith(ends):
                 return number
     return len(part)
 
 
-def _spoken(words: Sequence[Word]) -> str:
-    return _line(" ".join(word.word.strip() for word in words))
+def _written(words: Sequence[Word]) -> str:
+    return _line("".join(word.word for word in words))
+
+
+def _width(text: str) -> int:
+    """Return how many characters a text is wide: those of East Asia are twice as wide as others."""
+    return len(text) if text.isascii() else sum(1 + (east_asian_width(letter) in "WF") for letter in text)
 
 
 def _line(text: str) -> str:

@@ -54,6 +54,52 @@ def test_what_is_too_long_is_cut_behind_a_sentence_or_a_clause_if_that_is_not_to
     assert [cue.text for cue in cues(Transcript(segments=(segment,)))] == captions
 
 
+def _by_character(text: str, start: float = 0.0) -> Utterance:
+    """Return an utterance that has a word for each character, as vendors tell scripts without spaces."""
+    words = tuple(
+        Word(word=letter, start=start + n * 0.1, end=start + (n + 1) * 0.1, confidence=1)
+        for n, letter in enumerate(text.replace(" ", ""))
+    )
+    return Utterance(start=start, end=words[-1].end, speaker=0, confidence=1, transcript=text, words=words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "はい、「来週」の会議は2024年です。",
+        "コーヒーを飲みますか？ええ〜",
+        "我们用 AI 技术，《下周》再说！",
+        "ขอบคุณครับ แล้วพบกัน",
+    ],
+)
+def test_captions_have_the_spaces_of_the_text_and_no_others(text: str) -> None:
+    first = _by_character(text)
+    said = (first, _by_character(text, first.end))
+    segment = Segment(start=0, end=said[1].end, speaker=0, confidence=1, transcript=text + text, utterances=said)
+    assert [cue.text for cue in cues(Transcript(segments=(segment,)))] == [segment.transcript]
+
+
+def test_a_caption_holds_half_as_many_characters_that_are_twice_as_wide() -> None:
+    said = _by_character("来週の会議で話しましょう" * 8)
+    segment = Segment(start=0, end=10, speaker=0, confidence=1, transcript=said.transcript, utterances=(said,))
+    found = [cue.text for cue in cues(Transcript(segments=(segment,)))]
+    assert "".join(found) == said.transcript
+    assert [len(text) for text in found] == [42, 42, 12]
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "caption"),
+    [(["来週", "会議"], "來週會議", "来週会議"), (["yes", "we", "do"], "Yes, we do.", "yes we do")],
+)
+def test_words_that_the_text_writes_otherwise_have_the_spaces_of_their_script(
+    words: list[str], text: str, caption: str
+) -> None:
+    told = tuple(Word(word=w, start=n * 0.3, end=n * 0.3 + 0.2, confidence=1) for n, w in enumerate(words))
+    said = Utterance(start=0, end=2, speaker=0, confidence=1, transcript=text, words=told)
+    segment = Segment(start=0, end=2, speaker=0, confidence=1, transcript=text, utterances=(said,))
+    assert [cue.text for cue in cues(Transcript(segments=(segment,)))] == [caption]
+
+
 def test_a_pause_ends_a_caption() -> None:
     assert [cue.text for cue in cues(Transcript(segments=(_talk(4, pause_at=2),)))] == ["word0 word1", "word2 word3"]
 
