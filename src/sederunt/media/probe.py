@@ -12,9 +12,11 @@ from sederunt.errors import BrokenMedia, UnsupportedMedia
 from sederunt.media import matroska
 from sederunt.media.containers import ContainerKind, kind_of, open_media
 from sederunt.media.facts import MediaFacts
+from sederunt.media.pcm import GAP_S
 
 PACKETS_TRIED = 100  # of the sound; one of them must decode
 LEAST_HERTZ = 1_000
+COUNT_FROM_ZERO = ("matroska", "ogg")  # demuxers; others state a length from the first packet on
 TAIL_S = 2.0  # so near to its stated end a file must still hold something
 OPEN_SIZES = (0, 0x7FFF_F000)  # sizes from here up, and none, are what live recorders write into WAV headers
 SLACK_BYTES = 4_096  # headers that are wrong by so little are common, and harmless
@@ -79,10 +81,12 @@ def _check_decodes(container: InputContainer) -> None:
 
 def _duration_s(container: InputContainer, kind: ContainerKind) -> float:
     """Return the stated duration where the file has one that holds; else all packets are counted."""
+    origin_s = _origin_s(container)
     stated_s = (container.duration or 0) / av.time_base
+    if kind.demuxer in COUNT_FROM_ZERO:
+        stated_s -= max(0.0, origin_s)
     if stated_s <= 0 or kind.name == "mp3":  # an MP3 states nothing or guesses from its bit rate
         return _last_end_s(container)
-    origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
     if stated_s > 2 * TAIL_S:
         container.seek(int((origin_s + stated_s - TAIL_S) * av.time_base))
     reached_s = _last_end_s(container)
@@ -92,12 +96,19 @@ def _duration_s(container: InputContainer, kind: ContainerKind) -> float:
     if stated_s > 2 * TAIL_S and reached_s < stated_s - TAIL_S:
         raise BrokenMedia(f"The file ends early: it should last {stated_s:.0f} s, and ends at {reached_s:.0f} s.")
     # A header is the sender's word, and so are the packets' times; the longer of the two is what would be read.
-    return reached_s if reached_s > stated_s + TAIL_S else stated_s
+    # Some writers of Matroska state it from the first packet on. In WAV with ADPCM the packets' times are estimates.
+    differs_by_s = GAP_S if kind.demuxer in COUNT_FROM_ZERO else TAIL_S
+    return reached_s if reached_s > stated_s + differs_by_s else stated_s
+
+
+def _origin_s(container: InputContainer) -> float:
+    """Return what the clock of a file says at its start."""
+    return 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
 
 
 def _last_end_s(container: InputContainer) -> float:
     """Return where the last packet ends, in seconds from the file's start."""
-    origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
+    origin_s = _origin_s(container)
     end_s = 0.0
     try:
         for packet in container.demux():

@@ -83,6 +83,13 @@ def test_the_length_of_a_live_recording_without_a_header_is_found(
     assert probe(path).duration_s == pytest.approx(4.0, abs=0.1)
 
 
+@pytest.mark.parametrize("late_s", [1.5, 5.0, 3_600.0])
+@pytest.mark.parametrize("name", ["a.webm", "a.mka", "a.ogg", "a.opus", "a.m4a"])
+def test_a_clock_that_begins_late_does_not_make_a_file_longer(make_file: Make, name: str, late_s: float) -> None:
+    path = make_file(name, *TONE, "-output_ts_offset", str(late_s))
+    assert probe(path).duration_s == pytest.approx(4.0, abs=0.1)
+
+
 def test_video_without_sound_is_refused(make_file: Make) -> None:
     path = make_file("a.mp4", *PICTURE, "-c:v", "libx264")
     with pytest.raises(UnsupportedMedia, match="no sound, only: video"):
