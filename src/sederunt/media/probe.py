@@ -144,10 +144,34 @@ def _check_boxes(file: IO[bytes], size: int) -> None:
             has_index = True
             file.seek(start)
             index = file.read(min(end - start, MOST_INDEX_BYTES))
-            if b"enca" in index or b"drms" in index:
+            if _is_encrypted(index):
                 raise BrokenMedia("The sound of the file is encrypted.")
     if not has_index:
         raise BrokenMedia("The file has no index (moov): its recording was not finished, or it was cut short.")
+
+
+# From inside the index (moov) to the table of what a track's samples are; and what it says of encrypted sound.
+_WAY_TO_SAMPLE_KINDS = (b"trak", b"mdia", b"minf", b"stbl", b"stsd")
+_ENCRYPTED = (b"enca", b"drms")
+
+
+def _is_encrypted(index: bytes) -> bool:
+    """Return whether the sound of any track is encrypted."""
+    found = [(0, len(index))]
+    for wanted in _WAY_TO_SAMPLE_KINDS:
+        found = [(start, end) for outer in found for name, start, end in _inner_boxes(index, *outer) if name == wanted]
+    # A version, a count, and the first entry's length stand before its name.
+    return any(index[start + 12 : min(start + 16, end)] in _ENCRYPTED for start, end in found)
+
+
+def _inner_boxes(index: bytes, at: int, end: int) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the boxes inside another as (name, start of the content, end); stops at what is none."""
+    while at + 8 <= end:
+        length, name = struct.unpack_from(">I4s", index, at)
+        if length < 8:
+            return
+        yield name, at + 8, min(at + length, end)
+        at += length
 
 
 def _refuse_crumbs(count: int) -> None:

@@ -188,6 +188,14 @@ def test_an_encrypted_mp4_is_told(make_file: Make) -> None:
         list(read_pcm(path))
 
 
+@pytest.mark.parametrize("title", ["Cuenca", "drms"])
+@pytest.mark.parametrize("name", ["a.m4a", "a.mov"])
+def test_a_title_does_not_make_a_file_encrypted(make_file: Make, name: str, title: str) -> None:
+    path = make_file(name, *TONE, "-c:a", "aac", "-metadata", f"title={title}")
+    assert title.encode() in path.read_bytes()
+    assert probe(path).duration_s == pytest.approx(4.0, abs=0.1)
+
+
 def test_an_encrypted_webm_is_told(tmp_path: Path) -> None:
     """No common tool writes one, so a track entry is given the encoding that says it."""
     piece = write_piece([Packet(source="1", start=n / 50, duration=0.02, payload=b"\xf8\xff\xfe") for n in range(50)])
