@@ -6,11 +6,14 @@ from contextlib import asynccontextmanager
 from typing import Protocol
 from uuid import UUID
 
+from sederunt import log
 from sederunt.bus.tasks import end
 from sederunt.errors import NotFound
 from sederunt.model.recording import Recording
 
 LOOK_S = 1.0
+
+logger = log.get(component="jobs")
 
 
 class RecordingLook(Protocol):
@@ -31,6 +34,7 @@ async def while_wanted(
 
     async def watch() -> None:
         nonlocal deleted
+        is_blind = False
         while True:
             await asyncio.sleep(look_s)
             try:
@@ -39,6 +43,12 @@ async def while_wanted(
                 deleted = True
                 work.cancel()
                 return
+            except Exception:  # the database is away, or the like: it is asked again
+                if not is_blind:
+                    logger.exception("deletion not looked for", action="look_failed", recording_id=str(recording.id))
+                is_blind = True
+            else:
+                is_blind = False
 
     watching = asyncio.create_task(watch())
     try:
