@@ -1,8 +1,10 @@
-"""Fit a caller's picture into the frame of a bot's camera: whole, centred, and small enough to pass on."""
+"""Fit a caller's picture into the frame of a bot's camera: whole, upright, on black, and small enough to pass on."""
 
+import struct
 from fractions import Fraction
 
 import av
+import numpy as np
 from av.video.codeccontext import VideoCodecContext
 from av.video.frame import VideoFrame as Picture
 
@@ -22,7 +24,7 @@ def still(data: bytes) -> bytes:
     if codec is None or (codec == "webp" and data[8:12] != b"WEBP"):
         raise UnsupportedMedia("Expected a PNG, JPEG or WebP picture.")
     try:
-        return _jpeg(_framed(_decoded(data, codec)))
+        return _jpeg(_framed(_decoded(data, codec), _orientation(data) if codec == "mjpeg" else 1))
     except (av.FFmpegError, ValueError, IndexError) as error:
         raise UnsupportedMedia(f"The picture cannot be read: {error}.") from error
 
@@ -35,9 +37,51 @@ def _decoded(data: bytes, codec: str) -> Picture:
     return (decoder.decode(av.Packet(data)) or decoder.decode(None))[0]
 
 
-def _framed(picture: Picture) -> Picture:
-    place = fit(picture.width, picture.height, Tile(source="", x=0, y=0, width=WIDTH, height=HEIGHT))
-    small = picture.reformat(width=place.width, height=place.height, format="rgb24").to_ndarray()
+# EXIF orientation → steps through the rows and columns that are stored; from _ON_ITS_SIDE, rows are then columns.
+_STEPS = {1: (1, 1), 2: (1, -1), 3: (-1, -1), 4: (-1, 1), 5: (1, 1), 6: (-1, 1), 7: (-1, -1), 8: (1, -1)}
+_ON_ITS_SIDE = 5
+_ORIENTATION = 0x0112  # the tag of TIFF
+_EXIF, _SCAN = 0xE1, 0xDA  # segments of JPEG
+_EXIF_BEGINNING = b"Exif\0\0"
+
+
+def _orientation(jpeg: bytes) -> int:
+    """Return how a JPEG is to be turned, as its EXIF says; 1, upright, where it says nothing that makes sense."""
+    at = 2
+    try:
+        while jpeg[at] == 0xFF and jpeg[at + 1] != _SCAN:
+            (length,) = struct.unpack_from(">H", jpeg, at + 2)
+            content = jpeg[at + 4 : at + 2 + length]
+            if jpeg[at + 1] == _EXIF and content.startswith(_EXIF_BEGINNING):
+                return _orientation_of_tiff(content[len(_EXIF_BEGINNING) :])
+            at += 2 + length
+    except (IndexError, struct.error):  # cut short: the decoder judges that
+        pass
+    return 1
+
+
+def _orientation_of_tiff(tiff: bytes) -> int:
+    order = "<" if tiff[:2] == b"II" else ">"
+    (at,) = struct.unpack_from(f"{order}I", tiff, 4)
+    (count,) = struct.unpack_from(f"{order}H", tiff, at)
+    for entry in range(at + 2, at + 2 + 12 * count, 12):
+        tag, _, _, value = struct.unpack_from(f"{order}HHIH", tiff, entry)
+        if tag == _ORIENTATION:
+            return value if value in _STEPS else 1
+    return 1
+
+
+def _framed(picture: Picture, orientation: int) -> Picture:
+    on_its_side = orientation >= _ON_ITS_SIDE
+    width, height = (picture.height, picture.width) if on_its_side else (picture.width, picture.height)
+    place = fit(width, height, Tile(source="", x=0, y=0, width=WIDTH, height=HEIGHT))
+    width, height = (place.height, place.width) if on_its_side else (place.width, place.height)
+    stored = picture.reformat(width=width, height=height, format="rgba").to_ndarray()
+    rows, columns = _STEPS[orientation]
+    turned = stored[::rows, ::columns]
+    turned = turned.swapaxes(0, 1) if on_its_side else turned
+    # What lies under transparent pixels is not meant to be seen: the frame is black.
+    small = turned[..., :3].astype(np.uint16) * turned[..., 3:] // 255
     canvas = Picture(WIDTH, HEIGHT, "rgb24").to_ndarray()
     canvas[:] = 0
     canvas[place.y : place.y + place.height, place.x : place.x + place.width] = small
