@@ -34,10 +34,8 @@ def is_recording(container: Container) -> bool:
 
 def check_whole(data: bytes) -> None:
     """Raise BrokenMedia unless `data` is one complete Matroska file whose checksums fit."""
-    header, segment = next_element(data, 0), None
-    if header is not None and header.id == EBML and header.end is not None:
-        segment = next_element(data, header.end)
-    if segment is None or segment.id != SEGMENT:
+    segment = first_segment(data)
+    if segment is None:
         raise BrokenMedia(f"Expected a Matroska file, found {len(data)} bytes of something else.")
     if segment.end is None or segment.end > len(data):
         raise BrokenMedia(f"The file ends early: {len(data)} of {segment.end or 'an unknown number of'} bytes.")
@@ -45,6 +43,15 @@ def check_whole(data: bytes) -> None:
         if element.end is None or element.end > segment.end:
             raise BrokenMedia(f"The file is damaged near byte {element.start}: an element is longer than the file.")
         _check_sum(data, element.start, element.end)
+
+
+def first_segment(data: bytes) -> Element | None:
+    """Return the element behind the header, which holds all others; None where `data` is no Matroska file."""
+    header = next_element(data, 0)
+    if header is None or header.id != EBML or header.end is None:
+        return None
+    segment = next_element(data, header.end)
+    return None if segment is None or segment.id != SEGMENT else segment
 
 
 def is_encrypted(data: bytes, tracks: Element) -> bool:

@@ -15,6 +15,7 @@ from sederunt import log
 from sederunt.errors import BrokenMedia, UnsupportedMedia
 from sederunt.media import matroska
 from sederunt.media.containers import kind_of, open_media
+from sederunt.media.joined import is_joined
 
 RATE = 16_000
 GAP_S = 0.05  # timestamps this far ahead of the sound mean that something is missing; less is rounding
@@ -53,7 +54,7 @@ def read_pcm(
         if not container.streams.audio:
             raise UnsupportedMedia("The file holds no sound.")
         origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
-        if kind.exact_seek and start_s > 2 * RUN_UP_S:
+        if kind.exact_seek and start_s > 2 * RUN_UP_S and not is_joined(path, kind):
             try:
                 container.seek(int((origin_s + start_s - RUN_UP_S) * av.time_base))
             except av.FFmpegError:  # a file without an index is read from its beginning

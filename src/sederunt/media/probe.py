@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import av
 from av.container import InputContainer
@@ -12,6 +12,7 @@ from sederunt.errors import BrokenMedia, UnsupportedMedia
 from sederunt.media import matroska
 from sederunt.media.containers import ContainerKind, kind_of, open_media
 from sederunt.media.facts import MediaFacts
+from sederunt.media.joined import is_joined
 from sederunt.media.pcm import GAP_S
 
 PACKETS_TRIED = 100  # of the sound; one of them must decode
@@ -38,7 +39,7 @@ def probe(path: Path) -> MediaFacts:
         _check_rate(container.streams.audio[0].codec_context.sample_rate)
         _check_decodes(container)
     with open_media(path, kind) as container:
-        duration_s = _duration_s(container, kind)
+        duration_s = _duration_s(container, kind, joined=is_joined(path, kind))
         if duration_s <= 0:
             raise BrokenMedia("The file holds no sound: its length is 0 seconds.")
         return MediaFacts(
@@ -79,7 +80,7 @@ def _check_decodes(container: InputContainer) -> None:
     raise BrokenMedia("The sound of the file cannot be decoded: it is damaged, or encrypted.")
 
 
-def _duration_s(container: InputContainer, kind: ContainerKind) -> float:
+def _duration_s(container: InputContainer, kind: ContainerKind, *, joined: bool) -> float:
     """Return the stated duration where the file has one that holds; else all packets are counted."""
     origin_s = _origin_s(container)
     stated_s = (container.duration or 0) / av.time_base
@@ -87,7 +88,7 @@ def _duration_s(container: InputContainer, kind: ContainerKind) -> float:
         stated_s -= max(0.0, origin_s)
     if stated_s <= 0 or kind.name == "mp3":  # an MP3 states nothing or guesses from its bit rate
         return _last_end_s(container)
-    if stated_s > 2 * TAIL_S:
+    if stated_s > 2 * TAIL_S and not joined:
         container.seek(int((origin_s + stated_s - TAIL_S) * av.time_base))
     reached_s = _last_end_s(container)
     if reached_s <= 0 < stated_s:  # nothing behind the place sought: FFmpeg misses it in WAV with ADPCM, say
@@ -97,7 +98,7 @@ def _duration_s(container: InputContainer, kind: ContainerKind) -> float:
         raise BrokenMedia(f"The file ends early: it should last {stated_s:.0f} s, and ends at {reached_s:.0f} s.")
     # A header is the sender's word, and so are the packets' times; the longer of the two is what would be read.
     # Some writers of Matroska state it from the first packet on. In WAV with ADPCM the packets' times are estimates.
-    differs_by_s = GAP_S if kind.demuxer in COUNT_FROM_ZERO else TAIL_S
+    differs_by_s = GAP_S if joined or kind.demuxer in COUNT_FROM_ZERO else TAIL_S
     return reached_s if reached_s > stated_s + differs_by_s else stated_s
 
 
@@ -109,14 +110,53 @@ def _origin_s(container: InputContainer) -> float:
 def _last_end_s(container: InputContainer) -> float:
     """Return where the last packet ends, in seconds from the file's start."""
     origin_s = _origin_s(container)
+    ends = {stream.index: _SoundEnd() for stream in container.streams.audio}
     end_s = 0.0
     try:
         for packet in container.demux():
-            if packet.pts is not None and packet.time_base is not None:
-                end_s = max(end_s, float((packet.pts + (packet.duration or 0)) * packet.time_base) - origin_s)
+            if packet.time_base is None:
+                continue
+            at_s = None if packet.pts is None else float(packet.pts * packet.time_base) - origin_s
+            lasts_s = float((packet.duration or 0) * packet.time_base)
+            if at_s is None and not lasts_s and packet.stream.index in ends:
+                lasts_s = _decoded_s(packet)
+            if packet.stream.index in ends:
+                ends[packet.stream.index].move(at_s, lasts_s)
+            elif at_s is not None:
+                end_s = max(end_s, at_s + lasts_s)
     except av.FFmpegError:
-        return end_s  # what could be read so far
-    return end_s
+        pass  # what could be read so far
+    return max(end_s, *(end.reached_s for end in ends.values()))
+
+
+def _decoded_s(packet: Any) -> float:  # as in `pcm`
+    """Return how long the sound of a packet is that tells nothing of it: FLAC has one where two files were joined."""
+    try:
+        return float(sum(frame.samples / frame.sample_rate for frame in packet.decode()))
+    except av.FFmpegError:
+        return 0.0
+
+
+class _SoundEnd:
+    """Where the sound of a track ends when it is decoded: a packet behind its time is heard after what was there."""
+
+    def __init__(self) -> None:
+        self.reached_s = 0.0
+        self._clock_s: float | None = None  # where the last packet ended, by its own time
+
+    def move(self, at_s: float | None, lasts_s: float) -> None:
+        """Count a packet that begins at `at_s`, where it says so."""
+        if self._clock_s is None:
+            self.reached_s = self._clock_s = at_s or 0.0
+        at_s = self._clock_s if at_s is None else at_s
+        follows = abs(at_s - self._clock_s) <= GAP_S
+        before_s, self._clock_s = self._clock_s, at_s + lasts_s
+        if at_s - self.reached_s > GAP_S:
+            self.reached_s = self._clock_s
+        elif follows:  # times and lengths are rounded, which would add up were each length added
+            self.reached_s += max(0.0, self._clock_s - before_s)
+        else:
+            self.reached_s += lasts_s
 
 
 def _check_whole(path: Path, kind: ContainerKind) -> None:
@@ -198,9 +238,8 @@ def _boxes(file: IO[bytes], size: int) -> Iterator[tuple[bytes, int, int]]:
 
 
 def _check_segment(head: bytes, size: int) -> None:
-    header = matroska.next_element(head, 0)
-    segment = None if header is None or header.end is None else matroska.next_element(head, header.end)
-    if segment is None or segment.id != matroska.SEGMENT:
+    segment = matroska.first_segment(head)
+    if segment is None:
         raise BrokenMedia("The file is damaged: its Matroska header leads nowhere.")
     if segment.end is not None and segment.end > size:
         raise BrokenMedia(f"The file ends early: {size} of {segment.end} bytes are there.")

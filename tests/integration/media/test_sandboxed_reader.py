@@ -49,6 +49,37 @@ def test_two_people_in_two_channels_are_read_apart(make_file: Make) -> None:
     assert not separate_channels_sandboxed(make_file("room.mp3", *TONE, "-ac", "2"), duration_s=4.0)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("a.ogg",),
+        ("a.opus",),
+        ("a.webm",),
+        ("a.mka", "-c:a", "aac"),
+        ("a.webm", "-live", "1"),
+        ("a.webm", "-c:a", "libvorbis", "-f", "webm", "-live", "1"),
+        ("a.flac",),
+    ],
+)
+def test_recordings_that_were_joined_are_read_to_the_end_of_the_last(
+    make_file: Make, arguments: tuple[str, ...]
+) -> None:
+    """Joined byte by byte, as `cat` does it: the clock begins anew in each."""
+    name, *options = arguments
+    pieces = [make_file(name, *TONE, *options).read_bytes()]
+    pieces.append(make_file(name, "-f", "lavfi", "-i", "sine=880:duration=7:sample_rate=44100", *options).read_bytes())
+    path = make_file(name, *TONE, *options)
+    path.write_bytes(b"".join(pieces))
+    duration_s = probe(path).duration_s
+    assert duration_s == pytest.approx(11.0, abs=0.2)
+    whole = np.concatenate([block.samples for block in read_pcm(path)])
+    assert len(whole) / RATE == pytest.approx(11.0, abs=0.2)
+    there = np.concatenate([block.samples for block in read_pcm_sandboxed(path, duration_s=duration_s)])
+    assert np.array_equal(there, whole)
+    part = np.concatenate([block.samples for block in read_pcm(path, start_s=9.0)])
+    assert np.array_equal(part, whole[9 * RATE :])
+
+
 def test_samples_are_the_same_to_the_bit(make_file: Make) -> None:
     path = make_file("a.ogg", *TONE)
     here = np.concatenate([block.samples for block in read_pcm(path, start_s=1.0)])
