@@ -37,6 +37,7 @@ class PieceBuffer(Generic[Item]):
         self._spool, self._name, self._write = spool, name, write
         self._waiting: list[Item] = []
         self._refused = False  # and said so
+        self._turn = asyncio.Lock()  # a refused piece gives its number back: no later one may have passed it
         self.pieces = 0
 
     @property
@@ -55,6 +56,10 @@ class PieceBuffer(Generic[Item]):
 
     async def cut(self) -> bool:
         """Make everything so far durable; False where there was nothing, or it could not be written."""
+        async with self._turn:
+            return await self._cut()
+
+    async def _cut(self) -> bool:
         items, self._waiting = self._waiting, []
         if not items:
             return False

@@ -306,6 +306,34 @@ async def test_a_write_that_is_under_way_when_the_recorder_closes_is_not_lost(
     assert sum(len(packets) for packets in stored) == 200
 
 
+async def test_a_piece_that_a_disk_refuses_while_the_next_is_cut_costs_no_sound(
+    make_recorder: MakeRecorder, objects: Objects, spool: PieceSpool, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The refused piece gave a number back that the next one had passed: the third was written over the second."""
+    keep, refused = spool.keep, asyncio.Event()
+
+    async def refuse(name: str, make: Callable[[], bytes]) -> None:
+        monkeypatch.setattr(spool, "keep", keep)  # the next is taken
+        await refused.wait()
+        raise OSError("no space left")
+
+    monkeypatch.setattr(spool, "keep", refuse)
+    recorder = make_recorder()
+    recorder.frames_arrived(sound(0, 4))
+    first = asyncio.create_task(recorder.cut())
+    await asyncio.sleep(0)
+    recorder.frames_arrived(sound(4, 6))
+    second = asyncio.create_task(recorder.cut())
+    await asyncio.wait({second}, timeout=0.3)  # over, or waiting for the first
+    refused.set()
+    await asyncio.gather(first, second)
+    await recorder.close()
+    stored = [read_piece(await objects.get(key)) for key in sorted(await objects.keys(f"bots/{bot.id}/pieces/"))]
+    starts = [packet.start for packets in stored for packet in packets]
+    assert len(starts) == 300
+    assert starts == sorted(starts), "whoever reads the last piece learns where the sound ends"
+
+
 async def test_a_holder_that_was_cut_off_keeps_no_sound_behind_a_hole_that_it_cannot_mark(
     make_recorder: MakeRecorder, spool: PieceSpool
 ) -> None:
