@@ -36,7 +36,7 @@ BATCH = Struct("<BBHId")
 FRAME = Struct("<HBBIIHBxfII")
 KEY_FRAME, HAS_LEVEL = 1, 2
 MOST_ASTRAY_MS = 24 * 3_600_000  # a page's clock may be set; it is not of another century
-TRACKS_PER_REALM = 100  # track numbers of a bot: 100 for each realm, in order of their first word
+TRACKS_PER_REALM = 1 << 16  # as many as it can write: a bot's numbers, in order of the realms' first word
 
 _CODECS = tuple(Codec)
 

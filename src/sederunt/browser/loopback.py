@@ -69,6 +69,10 @@ class PageChannel:
         refuse_more("pages and frames", len(self.realms), MOST_REALMS)
         return ordinal
 
+    def track(self, realm: str, number: int) -> int:
+        """Return by which number the bot knows a track of a realm. Raises Overrun as `realm` does."""
+        return self.realm(realm) * TRACKS_PER_REALM + number
+
     def take_media(self, realm: str, message: bytes) -> None:
         """Hand on the frames of one batch. Raises BrokenBatch and Overrun."""
         self.budget.spend("media bytes", len(message))
@@ -94,8 +98,8 @@ class PageChannel:
         signal = read_signal(message, self.times.now_ms(), self.times.of(realm))
         self.budget.spend("people", entries_of(signal))
         if "track" in signal.data:
-            track = self.realm(realm) * TRACKS_PER_REALM + signal.data["track"]
-            signal = Signal(kind=signal.kind, data={**signal.data, "track": track}, at_ms=signal.at_ms)
+            data = {**signal.data, "track": self.track(realm, signal.data["track"])}
+            signal = Signal(kind=signal.kind, data=data, at_ms=signal.at_ms)
         self.on_signal(signal)
 
 

@@ -300,7 +300,7 @@ class MeetingPage:
         """Return how the page is heard: backend, per track what came and what was tapped, and what arrived here."""
         realms = list(states_of(await self._ask("state()")))
         tracks = [
-            {**track, "track": self._line.realm(realm["realm"]) * 100 + track["track"]}
+            {**track, "track": self._line.track(realm["realm"], track["track"])}
             for realm in realms
             for track in realm["tracks"]
         ]

@@ -12,7 +12,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from harness.browser_room import CALL, Ear, OpenPage, Site, Stay
-from sederunt.browser.frame_batches import read_batch
+from sederunt.browser.frame_batches import TRACKS_PER_REALM, read_batch
 from sederunt.browser.page_times import wall_ms
 from sederunt.browser.scripts import _text
 from sederunt.media.composition import Gallery
@@ -396,7 +396,7 @@ async def test_calls_in_frames_are_captured_as_tracks_of_their_own(open_page: Op
     stay = await open_page()
     inner = site.page(CALL + "call();", path="/inner")
     await stay.page.goto(site.page(CALL + "call();", body=f"<iframe src='{inner}'></iframe>"))
-    await stay.ear.until(lambda ear: {frame.track for frame in ear.audio()} >= {1, 101})
+    await stay.ear.until(lambda ear: {frame.track for frame in ear.audio()} >= {1, TRACKS_PER_REALM + 1})
 
 
 async def test_a_foreign_page_may_not_use_the_line(open_page: OpenPage, site: Site) -> None:
