@@ -375,6 +375,16 @@ async def test_video_frames_are_dropped_where_a_site_must_not_notice(open_page: 
     assert {frame.codec for frame in stay.ear.frames} == {Codec.OPUS}
 
 
+async def test_sound_in_a_codec_that_is_not_kept_is_heard_as_samples(open_page: OpenPage, site: Site) -> None:
+    prefer = """(_, there) => there.getTransceivers()[0].setCodecPreferences(
+        RTCRtpSender.getCapabilities("audio").codecs.filter((codec) => codec.mimeType === "audio/PCMU"))"""
+    stay = await calling(open_page, site, f"await call({{ listen: {prefer} }})")
+    await stay.ear.until(lambda ear: unbroken(ear.audio(Codec.PCM16)[5:]))
+    assert not stay.ear.audio()
+    blocks = unbroken(stay.ear.audio(Codec.PCM16)[5:])
+    assert pitch_hz(b"".join(block.payload for block in blocks)) == pytest.approx(440, abs=12)
+
+
 async def test_av1_of_a_real_sender_is_kept_and_can_be_decoded(open_page: OpenPage, site: Site) -> None:
     prefer = """(_, there) => there.getTransceivers()[0].setCodecPreferences(
         RTCRtpSender.getCapabilities("video").codecs.filter((codec) => codec.mimeType === "video/AV1"))"""

@@ -12,6 +12,8 @@ const CODECS = {
   "video/h264": 6,
   "video/av1": 8,
 };
+const OTHER_AUDIO = 2;
+const ASIDES = ["audio/cn", "audio/telephone-event"]; // come beside sound in any codec
 
 /**
  * @typedef {object} Frame
@@ -31,8 +33,12 @@ const CODECS = {
 function codecOf(mimeType, kind) {
   const known = CODECS[/** @type {keyof typeof CODECS} */ ((mimeType || "").toLowerCase())];
   if (known !== undefined) return known;
-  return kind === "video" ? 7 : 2;
+  return kind === "video" ? 7 : OTHER_AUDIO;
 }
+
+/** Whether frames of this type are sound that cannot be kept as it came. @param {string | undefined} mimeType */
+const isForeignSound = (mimeType) =>
+  mimeType !== undefined && codecOf(mimeType, "audio") === OTHER_AUDIO && !ASIDES.includes(mimeType.toLowerCase());
 
 /** @param {Frame[]} frames @param {number} sequence @returns {ArrayBuffer} */
 function pack(frames, sequence) {

@@ -12,6 +12,7 @@
  * @property {boolean} attached whether a transform is open
  * @property {number} keyAtMs when a key frame came, or was asked for, last
  * @property {boolean} [watched] whether the page asks who is heard
+ * @property {boolean} [foreign] whether its sound was told to be in a codec that is not kept
  */
 
 (() => {
@@ -107,6 +108,10 @@
     const atMs = cameAtMs(metadata.receiveTime);
     if (tap.watched) note(track, metadata, atMs);
     if (!tap.ship) return;
+    if (tap.kind === "audio" && !tap.foreign && isForeignSound(metadata.mimeType)) {
+      tap.foreign = true;
+      postMessage({ foreign: track });
+    }
     if (type === "key") tap.keyAtMs = wallMs();
     const sequenceNumber = metadata.sequenceNumber;
     tap.order = (sequenceNumber === undefined ? tap.order + 1 : sequenceNumber) & 0xffff;
@@ -243,7 +248,9 @@
       };
     },
     /** @param {{track: number, mode: any}} order */
-    mode: (order) => tapOf(order.track, order.mode),
+    mode(order) {
+      tapOf(order.track, order.mode).foreign = false;
+    },
     /** @param {{track: number, mode: any}} order */
     watch(order) {
       tapOf(order.track, order.mode).watched = true;

@@ -46,10 +46,18 @@
       if (answered) answered(message);
     }
     if ("heard" in message && capture.contributors) capture.contributors.hear(message.heard);
+    if ("foreign" in message) hearOtherwise(entries.get(message.foreign));
     if ("ended" in message) {
       const entry = entries.get(message.ended);
       if (entry) entry.ended = true;
     }
+  }
+
+  /** What comes on a track is in a codec that is not kept: its samples are. @param {any} entry */
+  function hearOtherwise(entry) {
+    if (!entry || entry.kind !== "audio") return;
+    capture.tell("capture", { event: "foreign", track: entry.track });
+    capture.useWorklet(entry);
   }
 
   /**

@@ -63,7 +63,7 @@ class Recorder:
         self._writer = PieceWriter(spool, bot_id=bot_id, stay=stay, piece_s=piece_s, spans=spans, clock=clock)
         self._frames, self._renewed_ms = 0, started_ms
         self._backend: str | None = None  # how the last sound was heard
-        self._first_frame_ms: float | None = None  # of sound
+        self._first_frame_ms: float | None = None  # of sound that is kept
         self.last_frame_ms: float | None = None
 
     def start(self) -> None:
@@ -74,13 +74,14 @@ class Recorder:
         """Take one batch from the page. Never waits, never raises for odd input."""
         pictures = [frame for frame in frames if frame.codec in ALL_VIDEO]
         sound = [frame for frame in frames if frame.codec not in ALL_VIDEO] if pictures else frames
-        if self._cut_off.is_set() and self._is_behind_a_hole(sound):
+        kept = [frame for frame in sound if frame.codec is not Codec.OTHER_AUDIO]
+        if self._cut_off.is_set() and self._is_behind_a_hole(kept):
             return
         self._frames += len(sound)
-        if sound:
-            self._backend = "worklet" if sound[-1].codec is Codec.PCM16 else "encoded"
-            self._first_frame_ms = self._first_frame_ms or sound[0].at_ms
-            self.last_frame_ms = sound[-1].at_ms
+        if kept:
+            self._backend = "worklet" if kept[-1].codec is Codec.PCM16 else "encoded"
+            self._first_frame_ms = self._first_frame_ms or kept[0].at_ms
+            self.last_frame_ms = kept[-1].at_ms
         self._take(self._timeline.add(sound))
         if pictures:
             self._writer.pictures.add(self._pictures.add(pictures))

@@ -378,6 +378,18 @@ async def test_pictures_do_not_make_a_deaf_capture_look_awake(make_recorder: Mak
     assert recorder.last_frame_ms is not None
 
 
+async def test_sound_of_a_codec_that_is_not_kept_does_not_make_a_deaf_capture_look_awake(
+    make_recorder: MakeRecorder,
+) -> None:
+    recorder = make_recorder()
+    recorder.frames_arrived([replace(frame, codec=Codec.OTHER_AUDIO) for frame in sound(0, 4)])
+    facts = recorder.facts()
+    assert (recorder.last_frame_ms, facts["backend"], facts["first_audio_ms"]) == (None, None, None)
+    assert (facts["frames"], facts["other"], facts["packets"]) == (200, 200, 0)
+    recorder.frames_arrived([*sound(4, 5), *(replace(frame, codec=Codec.OTHER_AUDIO) for frame in sound(5, 6))])
+    assert recorder.last_frame_ms == sound(4, 5)[-1].at_ms
+
+
 async def test_pictures_of_a_codec_that_is_not_kept_are_told(make_recorder: MakeRecorder) -> None:
     recorder = make_recorder()
     assert "video" not in recorder.facts()
