@@ -273,6 +273,10 @@ BY_AN_ELEMENT = {
       tone.connect(out);
       reader.pipeTo(generator.writable);
       audio.srcObject = new MediaStream([generator]);""",
+    "muted until it plays": "tone.connect(out); audio.muted = true; audio.srcObject = out.stream;"
+    "audio.onplaying = () => (audio.muted = false);",
+    "with a track that comes later": "tone.connect(out); audio.srcObject = new MediaStream();"
+    "audio.srcObject.addTrack(out.stream.getAudioTracks()[0]);",
 }
 
 
@@ -309,6 +313,8 @@ BY_A_FILE = {
     "one that begins anew": "const a = new Audio(); a.onended = () => { a.src = file; a.play(); }; a.onended();",
     "through a graph": "const c = new AudioContext({ sampleRate: 16000 }), a = new Audio(file);"
     "a.loop = true; a.play(); c.createMediaElementSource(a).connect(c.destination);",
+    "muted until it plays": "const a = new Audio(file); a.loop = a.muted = true; a.onplaying = () => (a.muted = false);"
+    "a.play();",
     "by itself": "document.body.innerHTML = `<audio autoplay loop src=${file}></audio>`;",
 }
 

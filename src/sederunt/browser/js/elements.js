@@ -8,6 +8,7 @@
   const source = Object.getOwnPropertyDescriptor(proto, "srcObject");
   if (!source || !source.set || !source.get) return;
   const setSource = source.set;
+  const getSource = source.get;
   const play = proto.play;
 
   /** @type {WeakSet<MediaStreamTrack>} remote tracks whose frames go nowhere */
@@ -79,33 +80,53 @@
       if (pointless && quietly(() => (silence(self, value), true))) return;
       Reflect.apply(native, self, [value]);
       silent.delete(self);
-      // A stream may be given empty and get its tracks later.
-      if (value instanceof natives.MediaStream) {
-        quietly(() => empties.add(self, value));
-        quietly(() => capture.graphs.plays(self, value));
-      }
+      if (value instanceof natives.MediaStream) quietly(() => players.add(self, value));
     },
   });
 
-  /** Elements that play a stream which may still get tracks. */
-  const empties = (() => {
+  /** Elements and the streams that they play: those may be given empty, and get their tracks later. */
+  const players = (() => {
+    /** @type {WeakMap<HTMLMediaElement, WeakRef<HTMLMediaElement>>} */
+    const known = new WeakMap();
     /** @type {WeakMap<MediaStream, Set<WeakRef<HTMLMediaElement>>>} */
     const byStream = new WeakMap();
+
+    /** @param {HTMLMediaElement} element @returns {WeakRef<HTMLMediaElement>} */
+    function placeOf(element) {
+      const place = known.get(element) || new WeakRef(element);
+      // Pages begin mute where they may not begin loud.
+      if (!known.has(element)) natives.listen.call(element, "volumechange", () => quietly(() => sound(element)));
+      known.set(element, place);
+      return place;
+    }
+
+    /** @param {HTMLMediaElement} element */
+    function sound(element) {
+      const stream = getSource.call(element);
+      if (stream instanceof natives.MediaStream) capture.graphs.plays(element, stream);
+    }
+
+    /** @param {HTMLMediaElement} element @param {MediaStream} stream */
+    function lookAgain(element, stream) {
+      if (getSource.call(element) !== stream) return;
+      if (!isPointless(stream)) return sound(element);
+      const wasPlaying = !element.paused;
+      silence(element, stream);
+      const state = silent.get(element);
+      if (state) state.playing = wasPlaying;
+    }
+
     return {
       /** @param {HTMLMediaElement} element @param {MediaStream} stream */
       add(element, stream) {
-        if (stream.getAudioTracks().length) return;
-        byStream.set(stream, (byStream.get(stream) || new Set()).add(new WeakRef(element)));
+        byStream.set(stream, (byStream.get(stream) || new Set()).add(placeOf(element)));
+        sound(element);
       },
-      /** @param {MediaStream} stream */
+      /** A stream got another track. @param {MediaStream} stream */
       check(stream) {
         for (const place of byStream.get(stream) || []) {
           const element = place.deref();
-          if (!element || element.srcObject !== stream || silent.has(element) || !isPointless(stream)) continue;
-          const wasPlaying = !element.paused;
-          silence(element, stream);
-          const state = silent.get(element);
-          if (state) state.playing = wasPlaying;
+          if (element) lookAgain(element, stream);
         }
       },
     };
@@ -113,7 +134,7 @@
 
   replace(natives.MediaStream.prototype, "addTrack", (native, self, args) => {
     const result = Reflect.apply(native, self, args);
-    quietly(() => empties.check(self));
+    quietly(() => players.check(self));
     return result;
   });
 

@@ -15,9 +15,17 @@
   /** @type {WeakSet<HTMLMediaElement>} elements that the page plays through a graph of its own, where they are heard */
   const routed = new WeakSet();
 
-  /** An element begins to play; muted ones are nobody's voice. @param {any} element */
+  /** @type {WeakSet<HTMLMediaElement>} elements that began once */
+  const begun = new WeakSet();
+
+  /** An element begins to play; muted ones are nobody's voice until they are muted no more. @param {any} element */
   function begins(element) {
-    if (element.muted || routed.has(element) || element.srcObject || !(element.currentSrc || element.src)) return;
+    if (routed.has(element) || element.srcObject || !(element.currentSrc || element.src)) return;
+    if (!begun.has(element)) {
+      begun.add(element);
+      natives.listen.call(element, "volumechange", () => quietly(() => element.paused || begins(element)));
+    }
+    if (element.muted) return;
     const stream = streams.get(element) || captureStream.call(element);
     if (!streams.has(element)) {
       streams.set(element, stream);
