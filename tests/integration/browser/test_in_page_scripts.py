@@ -348,6 +348,46 @@ async def test_what_a_page_sends_or_plays_mute_is_not_taken_for_the_meetings_sou
     assert (await stay.page.capture_state())["graphs"] == 0
 
 
+async def test_a_page_that_moves_its_sound_away_from_its_receivers_is_heard_when_it_is_found_deaf(
+    open_page: OpenPage, site: Site
+) -> None:
+    """Sound came by a receiver first, which stays; later by a socket, and a graph of the page's."""
+    stay = await calling(open_page, site, "await call()")
+    await stay.ear.until(lambda ear: len(ear.audio()) > 100)
+    await stay.page.use_backend("worklet")
+    await stay.page.evaluate(
+        "async () => { const context = new AudioContext(), tone = new OscillatorNode(context, { frequency: 700 });"
+        " tone.connect(context.destination); tone.start(); }"
+    )
+    await stay.ear.until(lambda ear: unbroken(ear.audio(Codec.PCM16)[5:]))
+    assert not of_graphs(stay.ear, stay.ear.frames), "its receiver brings sound"
+    await stay.page.evaluate(QUIET, deadline_s=60)
+    await stay.page.use_backend("worklet")
+    await stay.ear.until(lambda ear: unbroken(of_graphs(ear, ear.frames)[5:]))
+    heard = unbroken(of_graphs(stay.ear, stay.ear.frames)[5:])
+    rate = heard[0].ssrc
+    assert pitch_hz(b"".join(block.payload for block in heard)) * rate / 16_000 == pytest.approx(700, abs=12)
+    await stay.page.evaluate("() => there.getSenders()[0].replaceTrack(window.spoke)")
+    begun = len(stay.ear.audio(Codec.PCM16))
+    await stay.ear.until(
+        lambda ear: len(last := ear.audio(Codec.PCM16)[begun:][-20:]) == 20 and not of_graphs(ear, last)
+    )
+
+
+# The sender falls silent, and stays so for as long as it takes to be found deaf.
+QUIET = """async () => {
+  window.spoke = there.getSenders()[0].track;
+  await there.getSenders()[0].replaceTrack(null);
+  await new Promise((over) => setTimeout(over, 3500));
+}"""
+
+
+def of_graphs(ear: Ear, frames: list[CapturedFrame]) -> list[CapturedFrame]:
+    """Those of these frames that came by a graph of the page."""
+    tracks = {data["track"] for data in ear.of("capture") if data["event"] == "attached" and data["kind"] == "graph"}
+    return [frame for frame in frames if frame.track in tracks]
+
+
 async def test_what_the_ear_holds_is_handed_over_before_the_page_is_closed(open_page: OpenPage, site: Site) -> None:
     stay = await open_page(batch_ms=5_000)
     await stay.page.goto(site.page(LOOP.replace("RATE", "48000")))

@@ -4,14 +4,14 @@
 (() => {
   const { taps } = capture;
 
-  /** Change the way of hearing for all tracks, present and future. @param {"encoded" | "worklet"} backend */
+  /** Change the way of hearing for all tracks, present and future; asked again where that did not help.
+   * @param {"encoded" | "worklet"} backend */
   async function useBackend(backend) {
-    if (capture.backend === backend) return;
     capture.backend = backend;
     const audio = [...taps.entries.values()].filter((entry) => entry.kind === "audio");
     await capture.watchdog.countPackets(audio);
     audio.forEach(backend === "worklet" ? capture.useWorklet : capture.useFrames);
-    if (backend === "worklet") capture.graphs.activate();
+    if (backend === "worklet") capture.graphs.ask();
     capture.tell("capture", { event: "backend", backend });
   }
 

@@ -1,8 +1,8 @@
 // Sound that never was received as a track: pages that decode by themselves play through WebAudio, to the loudspeaker or
 // by way of a media element. Whatever they connect there is also connected to a worklet of ours in the same context, from
-// the first moment where the page has no receiver for sound; a receiver that brings some ends that. On the way to a
-// context of our own, on a busy machine, the browser drops and inserts 10 ms here and there; only what a page writes into
-// a track of its own has no other way.
+// the first moment where the page has no receiver for sound, or is found deaf while none brings any; a receiver that
+// brings some ends that. On the way to a context of our own, on a busy machine, the browser drops and inserts 10 ms here
+// and there; only what a page writes into a track of its own has no other way.
 "use strict";
 
 (() => {
@@ -13,6 +13,7 @@
   natives.connect = AudioNode.prototype.connect;
 
   const EVERY_MS = 2000;
+  const LATELY_MS = 1000; // a sender that pauses sends comfort noise more often
 
   /** @type {Map<BaseAudioContext, {nodes: Set<AudioNode>, tee?: GainNode, entry?: any}>} */
   const graphs = new Map();
@@ -23,6 +24,7 @@
   /** @type {Map<MediaStreamTrack, any>} tracks that the page writes itself → entry, once they are heard */
   const written = new Map();
   let timer = 0;
+  let heedMs = 0; // packets that receivers brought since then speak against the graphs
 
   /** @param {AudioNode} node @param {any} target */
   function connected(node, target) {
@@ -114,11 +116,21 @@
   /** Whether the page has a receiver for sound at all: what it plays beside that are noises of its own. */
   const expectsReceivers = () => [...taps.entries.values()].some((e) => e.kind === "audio");
 
-  /** Whether any received track brings packets: then the graph would only repeat it. */
-  const hasReceivers = () => [...taps.entries.values()].some((e) => e.kind === "audio" && e.packets > 0);
+  /**
+   * Whether any received track was seen to bring packets since a moment: then the graph would only repeat it.
+   * @param {number} sinceMs
+   */
+  const areFed = (sinceMs) => [...taps.entries.values()].some((e) => e.kind === "audio" && e.fedMs > sinceMs);
+
+  /** The page was found deaf: what its receivers brought before speaks no longer against the graphs. */
+  function ask() {
+    const nowMs = natives.now();
+    if (!areFed(nowMs - LATELY_MS)) heedMs = nowMs;
+    activate();
+  }
 
   function activate() {
-    if (hasReceivers()) return;
+    if (areFed(heedMs)) return;
     for (const [context, graph] of graphs) {
       if (context.state === "closed") {
         graphs.delete(context);
@@ -152,7 +164,8 @@
 
   /** Let go of the graphs once receivers bring sound, so that nothing is heard twice. */
   function giveWay() {
-    if (!hasReceivers()) return;
+    if (!areFed(heedMs)) return;
+    heedMs = 0; // a pause of theirs is not the end of them
     natives.clearInterval(timer);
     timer = 0;
     for (const graph of graphs.values()) {
@@ -188,5 +201,5 @@
     ([options, ...more]) => [{ ...options, latencyHint: "playback" }, ...more],
   );
 
-  capture.graphs = { activate, forget, hear, plays, count: () => graphs.size + written.size };
+  capture.graphs = { ask, forget, hear, plays, count: () => graphs.size + written.size };
 })();

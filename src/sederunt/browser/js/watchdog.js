@@ -39,6 +39,7 @@
       const packets = report.packetsReceived || 0;
       // The count begins anew with a description that names the stream.
       entry.packets += packets >= before ? packets - before : packets;
+      if (packets !== before) entry.fedMs = natives.now();
       entry.streams.set(report.ssrc, packets);
       entry.mid = mid;
       // A stream that belongs to no track names none.
