@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sederunt.errors import BrokenMedia, UnsupportedMedia
+from sederunt.errors import BrokenMedia, MediaError, UnsupportedMedia
+from sederunt.media.tracks import SoundTrack, heard
 
 if TYPE_CHECKING:
+    from av.audio.stream import AudioStream
+    from av.codec.context import CodecContext
     from av.container import InputContainer
 
 HEAD_BYTES = 256 * 1024  # an ID3 tag with a picture may be longer; then its stated size is believed
+LEAST_HERTZ = 1_000
 FORMATS = "MP3, WAV, MP4, WEBM, M4A, FLAC or OGG"
 
 
@@ -76,13 +80,38 @@ def open_media(path: Path, kind: ContainerKind | None = None) -> "InputContainer
         )
     except av.FFmpegError as error:
         raise BrokenMedia(f"The file looks like {kind.name.upper()} but cannot be opened: {error.strerror}.") from error
-    if container.streams.audio:
-        context = container.streams.audio[0].codec_context  # None where the library has no decoder for it
-        if context is None or context.name not in CODECS:
-            container.close()
-            codec = context.name if context else "in a codec without a name"
-            raise UnsupportedMedia(f"The sound of the file is {codec}, which is not read here.")
+    if container.streams.audio and not heard_in(container):
+        fault = _unreadable(container.streams.audio[0])
+        container.close()
+        assert fault is not None, "the first track that can be read is heard"
+        raise fault
     return container
+
+
+def heard_in(container: "InputContainer") -> "tuple[AudioStream, ...]":
+    """Return the sound tracks that are read, in their order in the file."""
+    streams = container.streams.audio
+    return tuple(streams[number] for number in heard([_track(stream) for stream in streams]))
+
+
+def _track(stream: "AudioStream") -> SoundTrack:
+    return SoundTrack(
+        readable=_unreadable(stream) is None,
+        dispositions=frozenset(str(flag.name) for flag in stream.disposition),
+        language=stream.language or "",
+    )
+
+
+def _unreadable(stream: "AudioStream") -> MediaError | None:
+    """Return why a sound track is not read. At a rate at which nothing is heard a few kilobytes last for a day."""
+    context: CodecContext | None = stream.codec_context  # None where the library has no decoder for it
+    if context is None or context.name not in CODECS:
+        codec = context.name if context else "in a codec without a name"
+        return UnsupportedMedia(f"The sound of the file is {codec}, which is not read here.")
+    hertz = stream.codec_context.sample_rate  # 0: not known yet
+    if 0 < hertz < LEAST_HERTZ:
+        return BrokenMedia(f"The file has {hertz} samples a second; speech takes at least {LEAST_HERTZ:,}.")
+    return None
 
 
 def _is_mp4(head: bytes) -> bool:

@@ -11,8 +11,10 @@ class MediaFacts:
     duration_s: float
     has_audio: bool
     has_video: bool
-    codec: str  # of the sound
-    channels: int  # of it
+    codec: str  # of the first sound track that is read
+    channels: int  # of that with most
+    tracks: int = 1  # with sound, also those that are left out
+    joined: bool = False  # another recording may begin inside, where the clock does, too
 
 
 def refuse_overlong(facts: MediaFacts, most_hours: float) -> None:

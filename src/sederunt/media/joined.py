@@ -19,7 +19,7 @@ _BEGINNINGS = {
 def is_joined(path: Path, kind: ContainerKind) -> bool:
     """Return whether another recording may begin inside of this one; if so, its times and a place sought mean little.
 
-    Four bytes may be there by chance: what follows from a yes is only that all packets are read.
+    Four bytes may be there by chance: what follows from a yes is only that all packets are read, and by us.
     """
     beginnings = _BEGINNINGS.get(kind.demuxer, ())
     if not beginnings:

@@ -1,7 +1,9 @@
 """Any recording as samples for the recogniser: 16 kHz, mono, at their right times, a bounded stretch at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +12,16 @@ import numpy as np
 import numpy.typing as npt
 from av.audio.frame import AudioFrame
 from av.container import InputContainer
+from av.stream import Discard
 
 from sederunt import log
 from sederunt.errors import BrokenMedia, UnsupportedMedia
 from sederunt.media import matroska
-from sederunt.media.containers import kind_of, open_media
+from sederunt.media.containers import heard_in, kind_of, open_media
 from sederunt.media.joined import is_joined
 
 RATE = 16_000
+FULL_SCALE = 32_767 / 32_768
 GAP_S = 0.05  # timestamps this far ahead of the sound mean that something is missing; less is rounding
 RUN_UP_S = 1.0  # decoded before a position that was sought, so that the decoder has settled
 _LAYOUTS = {1: "mono", 2: "stereo"}
@@ -43,34 +47,99 @@ def read_pcm(
 
     `channels` may be 2: samples then have a column for each.
 
-    What the file leaves out is silence. Damaged packets are silence too, and logged; BrokenMedia where nothing can be
-    decoded at all, UnsupportedMedia where there is no sound.
+    All tracks that are heard (`tracks`) are added up. What the file leaves out is silence. Damaged packets are silence
+    too, and logged; BrokenMedia where nothing can be decoded at all, UnsupportedMedia where there is no sound.
     """
-    cutter = _Cutter(
-        round(start_s * RATE), None if end_s is None else round(end_s * RATE), round(block_s * RATE), channels
+    cutter = partial(
+        _Cutter, round(start_s * RATE), None if end_s is None else round(end_s * RATE), round(block_s * RATE), channels
     )
     kind = kind_of(path)
-    with open_media(path, kind) as container:
-        if not container.streams.audio:
+    seeks = kind.exact_seek and start_s > 2 * RUN_UP_S and not is_joined(path, kind)
+    with ExitStack() as opened:
+        container = opened.enter_context(open_media(path, kind))
+        tracks = [stream.index for stream in heard_in(container)]
+        if not tracks:
             raise UnsupportedMedia("The file holds no sound.")
-        origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
-        if kind.exact_seek and start_s > 2 * RUN_UP_S and not is_joined(path, kind):
+        # Each has the file opened for itself: wherever tracks lie in it, none is kept until another one comes.
+        containers = [container, *(opened.enter_context(open_media(path, kind)) for _ in tracks[1:])]
+        sources = [
+            _track(each, index, cutter(), start_s, seeks=seeks) for each, index in zip(containers, tracks, strict=True)
+        ]
+        yield from sources[0] if len(sources) == 1 else _sum(sources)
+
+
+def _sum(sources: Sequence[Iterator[Block]]) -> Iterator[Block]:
+    """Add up blocks that begin at the same times. BrokenMedia where no source can be read."""
+    left, faults = list(sources), list[BrokenMedia]()
+    while left:
+        blocks: list[Block] = []
+        for source in tuple(left):
             try:
-                container.seek(int((origin_s + start_s - RUN_UP_S) * av.time_base))
-            except av.FFmpegError:  # a file without an index is read from its beginning
-                container.seek(0)
-        for at_s, samples in _runs(_frames(container, sought=start_s > 0), origin_s, channels):
-            yield from cutter.put(round(at_s * RATE), samples)
-            if cutter.is_full:
-                break
+                blocks.append(next(source))
+                continue
+            except StopIteration:
+                pass
+            except BrokenMedia as fault:
+                faults.append(fault)
+            left.remove(source)
+        if blocks:
+            yield _added(blocks)
+    if len(faults) == len(sources):
+        raise faults[0]
+
+
+def _added(blocks: Sequence[Block]) -> Block:
+    """Return the sum of blocks that begin together, as long as the longest; what exceeds full scale is cut off."""
+    longest = max(blocks, key=lambda block: len(block.samples))
+    total = np.zeros_like(longest.samples)
+    for block in blocks:
+        total[: len(block.samples)] += block.samples
+    return Block(start_s=longest.start_s, samples=np.clip(total, -1.0, FULL_SCALE))
+
+
+def _track(container: InputContainer, index: int, cutter: "_Cutter", start_s: float, *, seeks: bool) -> Iterator[Block]:
+    """Yield the sound of one track."""
+    origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
+    if seeks:
+        try:
+            container.seek(int((origin_s + start_s - RUN_UP_S) * av.time_base))
+        except av.FFmpegError:  # a file without an index is read from its beginning
+            container.seek(0)
+    packets = _packets(container, index, origin_s + start_s if seeks else None)
+    for at_s, samples in _runs(_frames(packets, sought=start_s > 0), origin_s, cutter.channels):
+        yield from cutter.put(round(at_s * RATE), samples)
+        if cutter.is_full:
+            break
     yield from cutter.rest()
 
 
-def _frames(container: InputContainer, *, sought: bool) -> Iterator[AudioFrame]:
+def _packets(container: InputContainer, index: int, sought_s: float | None) -> Iterator[Any]:
+    """Yield the packets of a track, in a file in which a place may have been sought.
+
+    It was sought by one track, and another may have had something before: then that is read from the file's beginning.
+    """
+    for other in container.streams:
+        if other.index != index:
+            other.discard = Discard.all
+    packets = container.demux(container.streams[index])
+    packet = _next(packets)
+    if sought_s is not None and len(container.streams.audio) > 1 and not _is_before(packet, sought_s):
+        container.seek(0)
+        packets = container.demux(container.streams[index])
+        packet = _next(packets)
+    while packet is not None:
+        yield packet
+        packet = _next(packets)
+
+
+def _is_before(packet: Any, at_s: float) -> bool:
+    return packet is not None and packet.pts is not None and bool(packet.pts * packet.time_base <= at_s)
+
+
+def _frames(packets: Iterator[Any], *, sought: bool) -> Iterator[AudioFrame]:
     """Yield every frame that can be decoded."""
     decoded, damaged = 0, 0
-    packets = container.demux(container.streams.audio[0])
-    while (packet := _next(packets)) is not None:
+    for packet in packets:
         try:
             frames = packet.decode()
         except av.FFmpegError:
@@ -161,6 +230,7 @@ class _Cutter:
 
     def __init__(self, start: int, end: int | None, block: int, channels: int) -> None:
         self._at, self._end, self._block = start, end, block  # samples; `_at` is where the next block begins
+        self.channels = channels
         self._columns = () if channels == 1 else (channels,)
         self._parts: list[Samples] = []
         self._length = 0

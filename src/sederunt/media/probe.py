@@ -1,22 +1,22 @@
 """What a file holds, told from its content; and what is wrong with it, in a sentence for whoever sent it."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import av
+from av.audio.stream import AudioStream
 from av.container import InputContainer
 
 from sederunt.errors import BrokenMedia, UnsupportedMedia
 from sederunt.media import matroska
-from sederunt.media.containers import ContainerKind, kind_of, open_media
+from sederunt.media.containers import ContainerKind, heard_in, kind_of, open_media
 from sederunt.media.facts import MediaFacts
 from sederunt.media.joined import is_joined
 from sederunt.media.pcm import GAP_S
 
-PACKETS_TRIED = 100  # of the sound; one of them must decode
-LEAST_HERTZ = 1_000
+PACKETS_TRIED = 100  # of each sound track; one of them must decode
 COUNT_FROM_ZERO = ("matroska", "ogg")  # demuxers; others state a length from the first packet on
 TAIL_S = 2.0  # so near to its stated end a file must still hold something
 OPEN_SIZES = (0, 0x7FFF_F000)  # sizes from here up, and none, are what live recorders write into WAV headers
@@ -36,10 +36,14 @@ def probe(path: Path) -> MediaFacts:
         if not container.streams.audio:
             held = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
             raise UnsupportedMedia(f"The file holds no sound, only: {held}.")
-        _check_rate(container.streams.audio[0].codec_context.sample_rate)
         _check_decodes(container)
+    joined = is_joined(path, kind)
     with open_media(path, kind) as container:
-        duration_s = _duration_s(container, kind, joined=is_joined(path, kind))
+        tracks = heard_in(container)
+        duration_s = _duration_s(container, kind, joined=joined)
+        if len(tracks) < len(container.streams.audio):
+            left_out = [stream for stream in container.streams.audio if stream not in tracks]
+            duration_s = min(duration_s, _end_without(container, left_out))
         if duration_s <= 0:
             raise BrokenMedia("The file holds no sound: its length is 0 seconds.")
         return MediaFacts(
@@ -50,32 +54,30 @@ def probe(path: Path) -> MediaFacts:
             has_video=any(
                 not stream.disposition & av.stream.Disposition.attached_pic for stream in container.streams.video
             ),
-            codec=container.streams.audio[0].codec_context.codec.canonical_name,
-            channels=container.streams.audio[0].codec_context.channels,
+            codec=tracks[0].codec_context.codec.canonical_name,
+            channels=max(stream.codec_context.channels for stream in tracks),
+            tracks=len(container.streams.audio),
+            joined=joined,
         )
 
 
-def _check_rate(hertz: int) -> None:
-    """BrokenMedia for a rate at which nothing is heard, and a few kilobytes last for a day. 0: not known yet."""
-    if 0 < hertz < LEAST_HERTZ:
-        raise BrokenMedia(f"The file has {hertz} samples a second; speech takes at least {LEAST_HERTZ:,}.")
-
-
 def _check_decodes(container: InputContainer) -> None:
-    tried = 0
+    """BrokenMedia unless something can be decoded of one of the sound tracks that are read."""
+    tracks = heard_in(container)
+    tried = {stream.index: 0 for stream in tracks}
     try:
-        for packet in container.demux(container.streams.audio[0]):
-            tried += 1
+        for packet in container.demux(*tracks):
+            tried[packet.stream.index] += 1
             try:
-                if packet.decode():
+                if tried[packet.stream.index] <= PACKETS_TRIED and packet.decode():
                     return
             except av.FFmpegError:
                 pass
-            if tried >= PACKETS_TRIED:
+            if min(tried.values()) >= PACKETS_TRIED:
                 break
     except av.FFmpegError as error:
         raise BrokenMedia(f"The sound of the file cannot be read: {error.strerror}.") from error
-    if tried <= 1:
+    if max(tried.values()) <= 1:  # what ends a track
         raise BrokenMedia("The file holds no sound: there is a track, and nothing in it.")
     raise BrokenMedia("The sound of the file cannot be decoded: it is damaged, or encrypted.")
 
@@ -107,14 +109,21 @@ def _origin_s(container: InputContainer) -> float:
     return 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
 
 
-def _last_end_s(container: InputContainer) -> float:
+def _end_without(container: InputContainer, left_out: Collection[AudioStream]) -> float:
+    """Return where the last packet ends that is none of these tracks'."""
+    container.seek(0)
+    return _last_end_s(container, left_out)
+
+
+def _last_end_s(container: InputContainer, left_out: Collection[AudioStream] = ()) -> float:
     """Return where the last packet ends, in seconds from the file's start."""
     origin_s = _origin_s(container)
+    unheard = {stream.index for stream in left_out}
     ends = {stream.index: _SoundEnd() for stream in container.streams.audio}
     end_s = 0.0
     try:
         for packet in container.demux():
-            if packet.time_base is None:
+            if packet.time_base is None or packet.stream.index in unheard:
                 continue
             at_s = None if packet.pts is None else float(packet.pts * packet.time_base) - origin_s
             lasts_s = float((packet.duration or 0) * packet.time_base)

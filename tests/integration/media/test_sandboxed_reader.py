@@ -70,7 +70,9 @@ def test_recordings_that_were_joined_are_read_to_the_end_of_the_last(
     pieces.append(make_file(name, "-f", "lavfi", "-i", "sine=880:duration=7:sample_rate=44100", *options).read_bytes())
     path = make_file(name, *TONE, *options)
     path.write_bytes(b"".join(pieces))
-    duration_s = probe(path).duration_s
+    facts = probe(path)
+    duration_s = facts.duration_s
+    assert facts.joined
     assert duration_s == pytest.approx(11.0, abs=0.2)
     whole = np.concatenate([block.samples for block in read_pcm(path)])
     assert len(whole) / RATE == pytest.approx(11.0, abs=0.2)

@@ -1,7 +1,9 @@
 """The vendors besides Deepgram against their simulators: what is heard, how it fails, what is billed."""
 
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,9 +63,9 @@ class Desk:
     def transcribe(self, model: str | None = None, key: str | None = None, **task: Any) -> Result:
         row = find(model or MODELS[self.name])
         assert row is not None
-        task = {"lang": "en", "reference": "recording-7", "several_voices": True, **task}
+        task = {"path": JFK, "lang": "en", "reference": "recording-7", "several_voices": True, **task}
         provider = CloudProvider(PLUGS[self.name].vendor, HASTY)
-        return provider.transcribe(self.settings, Task(path=JFK, model=row, access=self.access(key), **task))
+        return provider.transcribe(self.settings, Task(model=row, access=self.access(key), **task))
 
 
 @pytest.fixture(params=PLUGS)
@@ -85,6 +87,19 @@ def test_a_file_is_transcribed_billed_once_and_its_words_have_times_and_voices(d
     assert result.diarized
     assert desk.simulator.ledger.seconds_billed == pytest.approx(11, abs=0.1)
     assert desk.simulator.ledger.refusals == []
+
+
+def test_of_a_file_with_several_tracks_a_vendor_gets_what_we_read(desk: Desk, tmp_path: Path) -> None:
+    """The simulators read the first track, which is silent here."""
+    path = tmp_path / "both.m4a"
+    silence = ("-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono:d=11")
+    subprocess.run(
+        ["ffmpeg", "-nostdin", "-v", "error", *silence, "-i", str(JFK), "-map", "0", "-map", "1", str(path)],
+        check=True,
+        timeout=60,
+    )
+    assert "your country" in heard(desk.transcribe(path=path))
+    assert desk.simulator.ledger.seconds_billed == pytest.approx(11, abs=0.1)
 
 
 @pytest.mark.parametrize("several_voices", [False, True])

@@ -65,8 +65,13 @@ class TaskSound:
 
 
 def media_type_as_it_is(facts: MediaFacts) -> str | None:
-    """Return the media type of a file that every vendor reads as it is; None of any other."""
-    return None if facts.has_video else _AS_IT_IS.get(facts.container)
+    """Return the media type of a file that every vendor reads as it is; None of any other.
+
+    Which of several tracks a vendor hears, and whether it goes on where another recording begins, it alone knows.
+    """
+    if facts.has_video or facts.joined or facts.tracks != 1:
+        return None
+    return _AS_IT_IS.get(facts.container)
 
 
 def levels_of(sound: TaskSound, source: int) -> Levels:

@@ -1,0 +1,38 @@
+"""Which sound tracks of a file are heard: those in which others may speak, not those that say the same again. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# Dispositions of tracks that repeat what another one has, or tell of it.
+RETOLD = frozenset({"dub", "comment", "lyrics", "karaoke", "hearing_impaired", "visual_impaired", "descriptions"})
+# Codes (ISO 639) that name no one language.
+_NO_LANGUAGE = frozenset({"", "und", "mis", "mul", "zxx"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SoundTrack:
+    readable: bool
+    dispositions: frozenset[str] = frozenset()
+    language: str = ""  # as the file tells it: deu, en, en-GB, und
+
+
+def heard(tracks: Sequence[SoundTrack]) -> tuple[int, ...]:
+    """Return which tracks are read, and added up. The first that can be read always is; none where none can.
+
+    Of alternative languages that of the first track counts which tells one. What tells none is not taken for another.
+    """
+    chosen: list[int] = []
+    spoken = ""
+    for number, track in enumerate(tracks):
+        language = _language(track)
+        other = bool(language and spoken and language != spoken)
+        if track.readable and not (chosen and (other or track.dispositions & RETOLD)):
+            chosen.append(number)
+            spoken = spoken or language
+    return tuple(chosen)
+
+
+def _language(track: SoundTrack) -> str:
+    """Return the code without region or script; nothing where it names no language."""
+    code = track.language.lower().replace("_", "-").partition("-")[0]
+    return "" if code in _NO_LANGUAGE else code
