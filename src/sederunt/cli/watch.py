@@ -23,13 +23,12 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from sederunt import log
 from sederunt.browser.stopped_processes import LOOKS_IN_A_ROW, ProcessState, StoppedProcesses, stat_fields, state_of
 from sederunt.bus.connection import STORES_NO_JOBS, Bus
 from sederunt.bus.heartbeat import SILENT_S, Heartbeat, Heartbeats, beating, hearing
-from sederunt.cli.supervisor import Supervisor
 from sederunt.database import locks
 from sederunt.settings import BusSettings
 
@@ -159,7 +158,17 @@ class StoppedRoles:
         return [] if state is None else [state]
 
 
-async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database: Path | None) -> NoReturn:
+class Supervised(Protocol):
+    """The roles that are watched, by whoever starts those anew that end: `Supervisor`."""
+
+    def pids(self) -> Mapping[str, int | None]:
+        """Return each role's process; None while it has none."""
+
+    def kill(self, name: str) -> None:
+        """Kill a role's process."""
+
+
+async def end_frozen(supervisor: Supervised, bus_settings: BusSettings, database: Path | None) -> NoReturn:
     """Watch for ever, and end frozen roles; the supervisor restarts them.
 
     A watch that fails, as while the message server is away, begins anew; it is told once until one goes on again.
@@ -195,7 +204,7 @@ async def _hearing(bus_settings: BusSettings) -> AsyncIterator[Heartbeats]:
 
 
 def _end_frozen(
-    supervisor: Supervisor, database: Path | None, roles: FrozenRoles, stopped: StoppedRoles, waits: CoreWaits
+    supervisor: Supervised, database: Path | None, roles: FrozenRoles, stopped: StoppedRoles, waits: CoreWaits
 ) -> None:
     """Take one look, and end the roles that are found frozen."""
     pids = supervisor.pids()

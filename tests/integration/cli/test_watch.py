@@ -1,6 +1,7 @@
 """A role that froze in the middle of a transaction, under the eyes of a supervisor: both are processes of their own."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -15,7 +16,6 @@ from harness.nats import NatsServer
 from sederunt.bus.connection import Bus, BusAway
 from sederunt.bus.tasks import end
 from sederunt.cli import watch
-from sederunt.cli.supervisor import Role, Supervisor
 from sederunt.database import locks
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
@@ -119,9 +119,7 @@ async def _write(database: Database) -> None:
             return
 
 
-async def test_a_watch_that_could_not_begin_begins_anew(
-    server: NatsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_watch_that_could_not_begin_begins_anew(server: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
     connect, tries, told = Bus.connect, 0, list[str]()
 
     async def connect_late(*arguments: Any, **options: Any) -> Bus:
@@ -134,17 +132,29 @@ async def test_a_watch_that_could_not_begin_begins_anew(
     monkeypatch.setattr(Bus, "connect", connect_late)
     monkeypatch.setattr(watch, "AGAIN_S", 0)
     monkeypatch.setattr(watch.logger, "exception", lambda _event, *, action: told.append(action))
-    supervisor = Supervisor(tmp_path / "run")
-    supervisor.start(Role(name="worker", command=(sys.executable, "-c", "import time; time.sleep(600)")))
-    watching = asyncio.create_task(watch.end_frozen(supervisor, server.settings(), None))
+    role = await asyncio.create_subprocess_exec(sys.executable, "-c", "import time; time.sleep(600)")
+    role.send_signal(signal.SIGSTOP)
+    watching = asyncio.create_task(watch.end_frozen(_OneRole(role), server.settings(), None))
     try:
         async with asyncio.timeout(120):
-            while (frozen := supervisor.pids()["worker"]) is None:  # noqa: ASYNC110  # a process
-                await asyncio.sleep(0.02)
-            os.kill(frozen, signal.SIGSTOP)
-            while supervisor.pids()["worker"] in (frozen, None):  # noqa: ASYNC110  # a process
-                await asyncio.sleep(0.02)
+            assert await role.wait() == -signal.SIGKILL
     finally:
         await end(watching)
-        await supervisor.stop(["worker"], 1)
+        with contextlib.suppress(ProcessLookupError):
+            role.kill()
+        await role.wait()
     assert (tries, told) == (3, ["watch_failed"])
+
+
+class _OneRole:
+    """What the watch asks of a supervisor. A real one ends all processes beneath its own: those of other tests."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    def pids(self) -> dict[str, int | None]:
+        return {"worker": self._process.pid if self._process.returncode is None else None}
+
+    def kill(self, name: str) -> None:
+        assert name == "worker"
+        self._process.kill()
