@@ -68,6 +68,11 @@ def read_pcm(
         yield from sources[0] if len(sources) == 1 else _sum(sources)
 
 
+def origin_s(container: InputContainer) -> float:
+    """Return what the clock of a file says at its start."""
+    return 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
+
+
 def _sum(sources: Sequence[Iterator[Block]]) -> Iterator[Block]:
     """Add up blocks that begin at the same times. BrokenMedia where no source can be read."""
     left, faults = list(sources), list[BrokenMedia]()
@@ -99,14 +104,14 @@ def _added(blocks: Sequence[Block]) -> Block:
 
 def _track(container: InputContainer, index: int, cutter: "_Cutter", start_s: float, *, seeks: bool) -> Iterator[Block]:
     """Yield the sound of one track."""
-    origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
+    begins_s = origin_s(container)
     if seeks:
         try:
-            container.seek(int((origin_s + start_s - RUN_UP_S) * av.time_base))
+            container.seek(int((begins_s + start_s - RUN_UP_S) * av.time_base))
         except av.FFmpegError:  # a file without an index is read from its beginning
             container.seek(0)
-    packets = _packets(container, index, origin_s + start_s if seeks else None)
-    for at_s, samples in _runs(_frames(packets, sought=start_s > 0), origin_s, cutter.channels):
+    packets = _packets(container, index, begins_s + start_s if seeks else None)
+    for at_s, samples in _runs(_frames(packets, sought=start_s > 0), begins_s, cutter.channels):
         yield from cutter.put(round(at_s * RATE), samples)
         if cutter.is_full:
             break
@@ -164,12 +169,12 @@ def _next(packets: Iterator[Any]) -> Any:  # the media library's own generic pac
         return None
 
 
-def _runs(frames: Iterator[AudioFrame], origin_s: float, channels: int) -> Iterator[tuple[float, Samples]]:
+def _runs(frames: Iterator[AudioFrame], begins_s: float, channels: int) -> Iterator[tuple[float, Samples]]:
     """Resampled stretches with the second at which each begins. A gap in the timestamps begins a new run."""
     run: _ResampledRun | None = None
     given, refused = 0, ""
     for frame in frames:
-        at_s = None if frame.time is None else frame.time - origin_s
+        at_s = None if frame.time is None else frame.time - begins_s
         if run is None or not run.takes(frame, at_s):
             if run is not None:
                 yield from run.end()

@@ -14,7 +14,7 @@ from sederunt.media import matroska
 from sederunt.media.containers import ContainerKind, heard_in, kind_of, open_media
 from sederunt.media.facts import MediaFacts
 from sederunt.media.joined import is_joined
-from sederunt.media.pcm import GAP_S
+from sederunt.media.pcm import GAP_S, origin_s
 
 PACKETS_TRIED = 100  # of each sound track; one of them must decode
 COUNT_FROM_ZERO = ("matroska", "ogg")  # demuxers; others state a length from the first packet on
@@ -84,14 +84,14 @@ def _check_decodes(container: InputContainer) -> None:
 
 def _duration_s(container: InputContainer, kind: ContainerKind, *, joined: bool) -> float:
     """Return the stated duration where the file has one that holds; else all packets are counted."""
-    origin_s = _origin_s(container)
+    begins_s = origin_s(container)
     stated_s = (container.duration or 0) / av.time_base
     if kind.demuxer in COUNT_FROM_ZERO:
-        stated_s -= max(0.0, origin_s)
+        stated_s -= max(0.0, begins_s)
     if stated_s <= 0 or kind.name == "mp3":  # an MP3 states nothing or guesses from its bit rate
         return _last_end_s(container)
     if stated_s > 2 * TAIL_S and not joined:
-        container.seek(int((origin_s + stated_s - TAIL_S) * av.time_base))
+        container.seek(int((begins_s + stated_s - TAIL_S) * av.time_base))
     reached_s = _last_end_s(container)
     if reached_s <= 0 < stated_s:  # nothing behind the place sought: FFmpeg misses it in WAV with ADPCM, say
         container.seek(0)
@@ -104,11 +104,6 @@ def _duration_s(container: InputContainer, kind: ContainerKind, *, joined: bool)
     return reached_s if reached_s > stated_s + differs_by_s else stated_s
 
 
-def _origin_s(container: InputContainer) -> float:
-    """Return what the clock of a file says at its start."""
-    return 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
-
-
 def _end_without(container: InputContainer, left_out: Collection[AudioStream]) -> float:
     """Return where the last packet ends that is none of these tracks'."""
     container.seek(0)
@@ -117,7 +112,7 @@ def _end_without(container: InputContainer, left_out: Collection[AudioStream]) -
 
 def _last_end_s(container: InputContainer, left_out: Collection[AudioStream] = ()) -> float:
     """Return where the last packet ends, in seconds from the file's start."""
-    origin_s = _origin_s(container)
+    begins_s = origin_s(container)
     unheard = {stream.index for stream in left_out}
     ends = {stream.index: _SoundEnd() for stream in container.streams.audio}
     end_s = 0.0
@@ -125,7 +120,7 @@ def _last_end_s(container: InputContainer, left_out: Collection[AudioStream] = (
         for packet in container.demux():
             if packet.time_base is None or packet.stream.index in unheard:
                 continue
-            at_s = None if packet.pts is None else float(packet.pts * packet.time_base) - origin_s
+            at_s = None if packet.pts is None else float(packet.pts * packet.time_base) - begins_s
             lasts_s = float((packet.duration or 0) * packet.time_base)
             if at_s is None and not lasts_s and packet.stream.index in ends:
                 lasts_s = _decoded_s(packet)

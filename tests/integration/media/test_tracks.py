@@ -1,6 +1,7 @@
 """A file with several sound tracks is read with all of them, each sound at its time."""
 
 import resource
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -171,18 +172,29 @@ def test_a_track_that_is_damaged_is_silent_unless_all_are(
 def _with_noise(file: bytes, tracks: tuple[int, ...]) -> bytes:
     """The file with the blocks of some tracks filled with what is no frame."""
     data = bytearray(file)
+    for _, block in _blocks(file):
+        assert block.end is not None
+        if (file[block.start] & 0x7F) - 1 in tracks:
+            data[block.start + 4 : block.end] = b"\x5a" * (block.end - block.start - 4)
+    return bytes(data)
+
+
+def _blocks(file: bytes) -> Iterator[tuple[int, matroska.Element]]:
+    """Yield each block of sound, and where the element begins that is it or holds it alone."""
     segment = matroska.first_segment(file)
     assert segment is not None
     assert segment.end is not None
     for cluster in matroska.elements(file, segment.start, segment.end):
         if cluster.id != matroska.CLUSTER or cluster.end is None:
             continue
-        for block in matroska.elements(file, cluster.start, cluster.end):
-            if block.id == 0xA0 and block.end is not None:  # a group of one block
-                block = next(matroska.elements(file, block.start, block.end))
-            if block.id in (0xA3, 0xA1) and block.end is not None and (file[block.start] & 0x7F) - 1 in tracks:
-                data[block.start + 4 : block.end] = b"\x5a" * (block.end - block.start - 4)
-    return bytes(data)
+        at = cluster.start
+        for element in matroska.elements(file, cluster.start, cluster.end):
+            assert element.end is not None
+            is_group = element.id == 0xA0  # of one block
+            block = next(matroska.elements(file, element.start, element.end)) if is_group else element
+            if block.id in (0xA3, 0xA1):
+                yield at, block
+            at = element.end
 
 
 def test_an_empty_track_is_no_fault(make_file: Make) -> None:
@@ -195,21 +207,9 @@ def test_an_empty_track_is_no_fault(make_file: Make) -> None:
 def _with_blocks_of_first_track_alone(file: bytes) -> bytes:
     """The file with the others' blocks made what is to be skipped (a Void element)."""
     data = bytearray(file)
-    segment = matroska.first_segment(file)
-    assert segment is not None
-    assert segment.end is not None
-    for cluster in matroska.elements(file, segment.start, segment.end):
-        if cluster.id != matroska.CLUSTER or cluster.end is None:
-            continue
-        at = cluster.start
-        for block in matroska.elements(file, cluster.start, cluster.end):
-            inner = block
-            if block.id == 0xA0 and block.end is not None:
-                inner = next(matroska.elements(file, block.start, block.end))
-            if inner.id in (0xA3, 0xA1) and file[inner.start] & 0x7F == 2:
-                data[at] = 0xEC
-            assert block.end is not None
-            at = block.end
+    for at, block in _blocks(file):
+        if file[block.start] & 0x7F == 2:
+            data[at] = 0xEC
     return bytes(data)
 
 
