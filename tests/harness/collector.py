@@ -49,20 +49,31 @@ class Collector:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1/traces"
 
-    def wait(self, trace_id: str, names: Iterable[str], *, timeout_s: float = 60) -> list[TakenSpan]:
-        """Return the spans of a trace once some of each of these names are there."""
+    def wait(self, trace_id: str, names: Iterable[str], *, began_by: str, timeout_s: float = 60) -> list[TakenSpan]:
+        """Return the spans of a trace once some of each of these names are there, and the parent of every one.
+
+        A span is sent when it ends, so a parent comes after its children, and often from another process.
+        began_by is the span of the caller, who sends us none.
+        """
         wanted = set(names)
+
+        def missing() -> set[str]:
+            spans = self._of(trace_id)
+            parents = {span.parent_id for span in spans} - {span.span_id for span in spans} - {began_by}
+            return (wanted - {span.name for span in spans}) | {
+                f"the parent of {span.name} ({span.service})" for span in spans if span.parent_id in parents
+            }
+
         with self._changed:
-            found = self._changed.wait_for(lambda: wanted <= self._names(trace_id), timeout_s)
-            assert found, f"of {sorted(wanted)} came {sorted(self._names(trace_id))}"
-            return [span for span in self._spans if span.trace_id == trace_id]
+            assert self._changed.wait_for(lambda: not missing(), timeout_s), f"did not come: {sorted(missing())}"
+            return self._of(trace_id)
 
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
 
-    def _names(self, trace_id: str) -> set[str]:
-        return {span.name for span in self._spans if span.trace_id == trace_id}
+    def _of(self, trace_id: str) -> list[TakenSpan]:
+        return [span for span in self._spans if span.trace_id == trace_id]
 
     def _take(self, request: ExportTraceServiceRequest) -> None:
         with self._changed:
