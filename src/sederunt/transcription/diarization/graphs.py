@@ -18,6 +18,7 @@ _FILTER, _STRIDE, _LOWEST_HZ, _NARROWEST_HZ = 251, 10, 50.0, 50.0
 _LSTM_LAYERS, _LSTM_CELLS = 4, 128
 # The voice network (CAM++): (layers, dilation) of its three blocks.
 _BLOCKS = ((12, 1), (24, 2), (16, 2))
+_SEVEN_BITS = 63  # the largest weight of a product
 _EPSILON = 1e-5  # PyTorch's, in every normalisation
 
 
@@ -122,15 +123,16 @@ def voice_graph(tensors: Tensors) -> bytes:
     spread = graph.input("spread", ("stretches", "half"))
     x = _head(graph, graph.add("Transpose", x, perm=(0, 2, 1)), tensors)
     x = _folded(graph, x, tensors, "xvector.tdnn.linear", "xvector.tdnn.nonlinear.batchnorm", stride=2, pads=2)
-    x = graph.add("Relu", x)
+    x = graph.add("Transpose", graph.add("Relu", x), perm=(0, 2, 1))  # frames first, as products want it
     for number, (layers, dilation) in enumerate(_BLOCKS, start=1):
         for layer in range(1, layers + 1):
             new = _dense_layer(graph, x, tensors, f"xvector.block{number}.tdnnd{layer}", dilation, pool, spread)
-            x = graph.add("Concat", x, new, axis=1)
+            x = graph.add("Concat", x, new, axis=2)
         name = f"xvector.transit{number}"
         x = graph.add("Relu", _scaled(graph, x, tensors, f"{name}.nonlinear.batchnorm"))
-        x = graph.add("Conv", x, graph.constant(tensors[f"{name}.linear.weight"]))
+        x = _product(graph, x, tensors[f"{name}.linear.weight"][:, :, 0])
     x = graph.add("Relu", _scaled(graph, x, tensors, "xvector.out_nonlinear.batchnorm"))
+    x = graph.add("Transpose", x, perm=(0, 2, 1))
     x = _folded(graph, _statistics(graph, x), tensors, "xvector.dense.linear", "xvector.dense.nonlinear.batchnorm")
     graph.output("voices", graph.add("Squeeze", x, graph.constant(np.array([2]))), ("batch", 192))
     return graph.file()
@@ -152,9 +154,14 @@ def _head(graph: Graph, x: str, tensors: Tensors) -> str:
 
 
 def _dense_layer(graph: Graph, x: str, tensors: Tensors, name: str, dilation: int, pool: str, spread: str) -> str:
-    """Add a context-aware masking layer: 32 new channels, weighed by a frame's surroundings."""
+    """Add a context-aware masking layer over (batch, frames, channels): 32 new channels, weighed by a frame's
+    surroundings.
+    """
     y = graph.add("Relu", _scaled(graph, x, tensors, f"{name}.nonlinear1.batchnorm"))
-    y = graph.add("Relu", _folded(graph, y, tensors, f"{name}.linear1", f"{name}.nonlinear2.batchnorm"))
+    factor, addend = _scaling(tensors, f"{name}.nonlinear2.batchnorm")
+    narrower = tensors[f"{name}.linear1.weight"][:, :, 0] * factor[:, None]
+    y = graph.add("Relu", _product(graph, y, narrower, addend))
+    y = graph.add("Transpose", y, perm=(0, 2, 1))
     cam = f"{name}.cam_layer"
     kernel = graph.constant(tensors[f"{cam}.linear_local.weight"])
     local = graph.add("Conv", y, kernel, dilations=(dilation,), pads=(dilation, dilation))
@@ -162,7 +169,20 @@ def _dense_layer(graph: Graph, x: str, tensors: Tensors, name: str, dilation: in
     for part, activation in (("linear1", "Relu"), ("linear2", "Sigmoid")):
         weight, bias = (graph.constant(tensors[f"{cam}.{part}.{kind}"]) for kind in ("weight", "bias"))
         context = graph.add(activation, graph.add("Conv", context, weight, bias))
-    return graph.add("Mul", local, graph.add("MatMul", context, spread))
+    return graph.add("Transpose", graph.add("Mul", local, graph.add("MatMul", context, spread)), perm=(0, 2, 1))
+
+
+def _product(graph: Graph, x: str, weight: Array, addend: Array | None = None) -> str:
+    """Add (batch, frames, channels) times a weight (new channels, channels), in 8 bits: half the time.
+
+    Weights take seven of them. Processors without an instruction for such products add two by two in 16 bits, and 255
+    times 127 twice does not fit.
+    """
+    scales = np.abs(weight).max(axis=1) / np.float32(_SEVEN_BITS)
+    rounded = np.rint(weight / scales[:, None]).astype(np.int8)
+    found = graph.constant(np.ascontiguousarray(rounded.T)), graph.constant(scales)
+    added = () if addend is None else ("", graph.constant(addend))  # "": their zeros are zero
+    return graph.add("DynamicQuantizeMatMul", x, *found, *added)
 
 
 def _statistics(graph: Graph, x: str) -> str:
@@ -184,9 +204,9 @@ def _scaling(tensors: Tensors, name: str) -> tuple[Array, Array]:
 
 
 def _scaled(graph: Graph, x: str, tensors: Tensors, name: str) -> str:
+    """Add a batch normalisation over (batch, frames, channels)."""
     factor, addend = _scaling(tensors, name)
-    x = graph.add("Mul", x, graph.constant(factor[:, None]))
-    return graph.add("Add", x, graph.constant(addend[:, None]))
+    return graph.add("Add", graph.add("Mul", x, graph.constant(factor)), graph.constant(addend))
 
 
 def _folded(graph: Graph, x: str, tensors: Tensors, conv: str, norm: str, *, stride: int = 1, pads: int = 0) -> str:

@@ -13,7 +13,7 @@ IR_VERSION, OPERATORS = 8, 17
 _FLOAT, _INT8, _INT64 = 1, 3, 7  # TensorProto.DataType
 _KINDS = {"f": (_FLOAT, "<f4"), "i": (_INT64, "<i8")}
 _OWN_DOMAIN = "com.microsoft"
-_OWN = frozenset({"DynamicQuantizeLSTM"})
+_OWN = frozenset({"DynamicQuantizeLSTM", "DynamicQuantizeMatMul"})
 _ATTRIBUTE_FLOAT, _ATTRIBUTE_INT, _ATTRIBUTE_TEXT, _ATTRIBUTE_INTS = 1, 2, 3, 7
 
 Attribute = float | int | str | Sequence[int]

