@@ -30,12 +30,14 @@ def parse(body: Any, *, lang: str | None = None) -> Result:
     for words.
     """
     place(record(body), "monologues")
+    monologues = records(record(body).get("monologues"))
+    spaced = any(_parts(element) for monologue in monologues for element in records(monologue.get("elements")))
     voices = Voices()
     utterances: list[Utterance] = []
-    for monologue in records(record(body).get("monologues")):
+    for monologue in monologues:
         voice = voices.number(monologue.get("speaker"))
         elements = records(monologue.get("elements"))
-        utterances += utterances_of(sure(_tokens(elements, voice), elements, "value"))
+        utterances += utterances_of(sure(_tokens(elements, voice, spaced=spaced), elements, "value"))
     return Result(utterances=ordered(utterances), detected_lang=lang)
 
 
@@ -44,18 +46,21 @@ def top_language(body: Any) -> str | None:
     return language_tag(record(body).get("top_language"))
 
 
-def _tokens(elements: Sequence[Mapping[str, Any]], voice: int) -> list[Token]:
-    """Return the words with the marks that follow them; a mark with a space in it parts two words."""
+def _tokens(elements: Sequence[Mapping[str, Any]], voice: int, *, spaced: bool) -> list[Token]:
+    """Return the words with the marks that follow them; a mark with a space in it parts two words.
+
+    `spaced` says that the answer has such marks: in one without any, words follow each other all the same.
+    """
     found: list[Token] = []
     parted = True
     for element in elements:
         value = text(element.get("value"))
-        kind = status_word(element.get("type")) or ("text" if "ts" in element else "punct")
+        kind = _kind(element)
         if kind == "text" and value.strip():
-            found.append(_token(element, value.strip(), voice, glued=bool(found) and not parted))
+            found.append(_token(element, value.strip(), voice, glued=spaced and bool(found) and not parted))
             parted = False
         elif kind == "punct" and found:
-            parted = parted or value != value.strip() or not value
+            parted = parted or _parts(element)
             if mark := value.strip():
                 found[-1] = replace(
                     found[-1],
@@ -63,6 +68,16 @@ def _tokens(elements: Sequence[Mapping[str, Any]], voice: int) -> list[Token]:
                     ends_sentence=found[-1].ends_sentence or mark[-1] in ".?!",
                 )
     return found
+
+
+def _kind(element: Mapping[str, Any]) -> str:
+    return status_word(element.get("type")) or ("text" if "ts" in element else "punct")
+
+
+def _parts(element: Mapping[str, Any]) -> bool:
+    """Return whether a mark stands for a space, or holds one."""
+    value = text(element.get("value"))
+    return _kind(element) == "punct" and (value != value.strip() or not value)
 
 
 def _token(element: Mapping[str, Any], value: str, voice: int, *, glued: bool) -> Token:

@@ -37,13 +37,15 @@ def test_the_options_say_what_was_asked_for() -> None:
     assert options("zh-Hans")["language"] == "cmn"
 
 
+def text(value: str, at: float) -> dict[str, Any]:
+    return {"type": "text", "value": value, "ts": at, "end_ts": at + 0.5, "confidence": 0.9}
+
+
+def mark(value: str) -> dict[str, Any]:
+    return {"type": "punct", "value": value}
+
+
 def test_marks_belong_to_the_word_before_and_spaces_part_words() -> None:
-    def text(value: str, at: float) -> dict[str, Any]:
-        return {"type": "text", "value": value, "ts": at, "end_ts": at + 0.5, "confidence": 0.9}
-
-    def mark(value: str) -> dict[str, Any]:
-        return {"type": "punct", "value": value}
-
     elements = [
         text("Well", 0),
         mark(", "),
@@ -58,6 +60,18 @@ def test_marks_belong_to_the_word_before_and_spaces_part_words() -> None:
     result = parse(body, lang="en")
     assert [(each.speaker, each.transcript) for each in result.utterances] == [(0, "Well, e-mail. Yes"), (1, "No")]
     assert [word.word for word in result.utterances[0].words] == ["Well", "e", "mail", "Yes"]
+
+
+def test_words_of_an_answer_without_spaces_are_not_one_word() -> None:
+    elements = [text("Ask", 0), text("not", 0.5), mark(","), text("what", 1), mark("."), text("Yes", 1.5)]
+    (said,) = parse({"monologues": [{"speaker": 0, "elements": elements}]}).utterances
+    assert said.transcript == "Ask not, what. Yes"
+
+
+def test_the_spaces_of_one_monologue_tell_of_all() -> None:
+    first = {"speaker": 0, "elements": [text("Ask", 0), mark(" "), text("not", 0.5)]}
+    other = {"speaker": 1, "elements": [text("e", 1), mark("-"), text("mail", 1.5)]}
+    assert [each.transcript for each in parse({"monologues": [first, other]}).utterances] == ["Ask not", "e-mail"]
 
 
 @pytest.mark.parametrize("body", [{"monologues": [None, {"elements": 7}]}])
