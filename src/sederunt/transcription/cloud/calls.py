@@ -40,6 +40,7 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     body: Any  # of JSON its values; of anything else the text
+    is_json: bool = True
 
     @property
     def is_good(self) -> bool:

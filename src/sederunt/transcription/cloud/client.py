@@ -105,9 +105,9 @@ class Client:
         return (await self.retried(lambda: self.once(call, act))).body
 
     async def erase(self, call: VendorCall) -> None:
-        """Make a request that deletes; what is gone already is deleted."""
+        """Make a request that deletes; what is gone already is deleted. Its answer is not read."""
         try:
-            await self.fetch(call, "delete")
+            await self.retried(lambda: self.once(call, "delete", is_read=False))
         except ProviderError as error:
             if error.status not in GONE:
                 raise
@@ -134,14 +134,16 @@ class Client:
         await self.manners.pause(pause_s)
         return True
 
-    async def once(self, call: VendorCall, act: str, *, sound: Path | None = None, sound_s: float = 0.0) -> Reply:
+    async def once(
+        self, call: VendorCall, act: str, *, sound: Path | None = None, sound_s: float = 0.0, is_read: bool = True
+    ) -> Reply:
         """Try once, wherever the vendor sends it on to. Raises Unanswered, or ProviderError where another try would be
-        answered alike."""
+        answered alike. An answer that is to be read has to be JSON, or empty."""
         for _ in range(MOST_REDIRECTS):
             reply, url = await self._asked(call, act, sound, sound_s)
             onward = _onward(call, reply, url)
             if onward is None:
-                return self._judged(call, act, reply)
+                return self._judged(call, act, reply, is_read=is_read)
             call = onward
         raise self.speaker.refusal(act, reply.status, Explained(message="it sends us in a circle"))
 
@@ -155,16 +157,17 @@ class Client:
                 request = self._request(call, sound if size else None, size, late_s, stack)
                 response = await self._http.send(request, stream=True)
                 stack.push_async_callback(response.aclose)
-                reply = Reply(status=response.status_code, headers=response.headers, body=await self._body(response))
+                body, is_json = await self._body(response)
+                reply = Reply(status=response.status_code, headers=response.headers, body=body, is_json=is_json)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
             raise self._unanswered(act, _named(error), may_count=False) from error
         except (httpx2.HTTPError, TimeoutError, OSError) as error:
             raise self._unanswered(act, _named(error), may_count=True) from error
         return reply, str(request.url)
 
-    def _judged(self, call: VendorCall, act: str, reply: Reply) -> Reply:
+    def _judged(self, call: VendorCall, act: str, reply: Reply, *, is_read: bool) -> Reply:
         if reply.is_good:
-            if isinstance(reply.body, str) and reply.body.strip():
+            if is_read and not reply.is_json:
                 raise self._unanswered(act, "its answer is no JSON", may_count=call.method == "POST")
             return reply
         error = self.speaker.refusal(act, reply.status, self.vendor.explain(reply.status, reply.body))
@@ -205,7 +208,8 @@ class Client:
             options["timeout"] = httpx2.Timeout(self.manners.reply_s, connect=self.manners.connect_s, read=read_s)
         return self._http.build_request(call.method, url, headers=headers, **options)
 
-    async def _body(self, response: httpx2.Response) -> Any:
+    async def _body(self, response: httpx2.Response) -> tuple[Any, bool]:
+        """Return the values of JSON, and that it is some; else the text. An empty answer has the value None."""
         held = bytearray()
         async for chunk in response.aiter_bytes():
             held += chunk
@@ -214,9 +218,9 @@ class Client:
         written = held.decode(json.detect_encoding(held), "replace")
         del held
         try:
-            return long_json.loads(written)
+            return (long_json.loads(written) if written.strip() else None), True
         except ValueError:
-            return written or None
+            return written, False
 
 
 def _onward(call: VendorCall, reply: Reply, url: str) -> VendorCall | None:

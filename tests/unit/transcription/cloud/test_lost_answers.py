@@ -237,3 +237,26 @@ async def test_a_job_that_stays_unknown_is_looked_up_before_it_is_sent_again() -
     wire.left = [good({"jobs": [{"id": "1"}]}), good({"id": "1"})]
     assert await wire.run(_polled) == {"id": "1"}
     assert wire.asked.count("POST") == 1
+
+
+DELETED = [
+    httpx2.Response(200, text="OK"),
+    httpx2.Response(202, text="202: Accepted"),
+    httpx2.Response(200, json="deleted"),
+    httpx2.Response(204),
+    httpx2.Response(200, text="<html>deleted</html>"),
+    httpx2.Response(404, text="no such job"),
+]
+
+
+@pytest.mark.parametrize("answer", DELETED, ids=lambda answer: answer.text or "nothing")
+async def test_what_a_vendor_says_to_a_deletion_that_it_did_does_not_matter(answer: httpx2.Response) -> None:
+    wire = Wire(*[answer] * 5)
+    await wire.run(lambda job: job._client.erase(VendorCall(method="DELETE", path="/v1/jobs/1")))
+    assert wire.asked == ["DELETE"]
+
+
+async def test_a_text_in_json_is_an_answer_and_one_without_json_is_none() -> None:
+    assert await Wire(httpx2.Response(200, json="ready")).run(lambda job: job._client.fetch(LIST)) == "ready"
+    with pytest.raises(ProviderError, match="its answer is no JSON"):
+        await Wire(*[httpx2.Response(200, text="ready")] * 5).run(lambda job: job._client.fetch(LIST))
