@@ -134,11 +134,11 @@ class AssemblyCodec:
             yield taken_back(key)
 
     def _said(self, turn: Turn) -> Iterator[Said]:
-        words = records(turn.get("words"))
         voices = Voices()
-        labels = {voices.number(label): label for word in words if (label := voice_of(word)) is not None}
+        words = tokens(records(turn.get("words")), voices)
+        labels = voices.labels
         whole = text(turn.get("speaker_label")) if not labels else ""
-        found = tokens(words, voices) or spread(text(turn.get("transcript")), self._until, self._until)
+        found = words or spread(text(turn.get("transcript")), self._until, self._until)
         for n, part in enumerate(utterances_of(found, pause_s=float("inf"))):
             yield Said(
                 key=f"{self._order(turn)}.{n}",

@@ -99,16 +99,24 @@ def language(value: Any) -> str | None:
 
 
 class Voices:
-    """A vendor's labels as whole numbers, by first appearance: "S1", "A", 7 → 0, 1, 2."""
+    """A vendor's labels as whole numbers, by first appearance: "S1", "A", 7 → 0, 1, 2. Ask in the order of speech."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
+        self._last = 0  # before any label, the number that the first one will have
 
     def number(self, label: Any) -> int:
-        """Return the label's number; of no label 0, without counting it as a voice."""
-        if label is None or label == "" or not isinstance(label, Hashable):
-            return 0
-        return self._numbers.setdefault(label, len(self._numbers))
+        """Return the label's number; of no label the number before it, else of the next, without counting a voice:
+        a word that the vendor knows no voice of would cut another's sentence in three.
+        """
+        if label is not None and label != "" and isinstance(label, Hashable):
+            self._last = self._numbers.setdefault(label, len(self._numbers))
+        return self._last
+
+    @property
+    def labels(self) -> dict[int, Any]:
+        """Return the label of each number; empty where nobody was told apart."""
+        return {number: label for label, number in self._numbers.items()}
 
     def __len__(self) -> int:
         return len(self._numbers)

@@ -106,9 +106,8 @@ class DeepgramCodec:
     def _said(self, best: Mapping[str, Any], start: float, end: float, window: str) -> Iterator[Said]:
         lang = next((code for tag in listed(best.get("languages")) if (code := language(tag))), None)
         voices = Voices()
-        spoken = [label for word in records(best.get("words")) if (label := word.get("speaker")) is not None]
-        labels = {voices.number(label): label for label in spoken}
         words = tokens(best, voices) or spread(text(best.get("transcript")), start, end)
+        labels = voices.labels
         for n, part in enumerate(utterances_of(words, pause_s=float("inf"))):
             label = labels.get(part.speaker) if self._ask.diarize else None
             yield Said(

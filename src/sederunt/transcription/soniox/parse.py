@@ -92,7 +92,7 @@ def _word(run: list[Piece], voices: Voices) -> list[Token]:
         start=round(start, 3),
         end=round(max(start, end), 3),
         confidence=average(share(piece.get("confidence")) for piece in run),
-        speaker=voices.number(run[0].get("speaker")),
+        speaker=voices.number(next((label for piece in run if (label := piece.get("speaker")) is not None), None)),
     )
     return [
         Token(

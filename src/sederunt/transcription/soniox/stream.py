@@ -77,9 +77,10 @@ class SonioxCodec:
 
     def _read_pieces(self, pieces: Sequence[Piece]) -> ReadPieces:
         voices = Voices()
-        labels = {voices.number(label): str(label) for piece in pieces if (label := piece.get("speaker")) is not None}
+        words = words_of(pieces, voices)
+        labels = {number: str(label) for number, label in voices.labels.items()}
         return ReadPieces(
-            utterances=utterances_of(words_of(pieces, voices), pause_s=float("inf")),
+            utterances=utterances_of(words, pause_s=float("inf")),
             labels=labels if self._ask.diarize else {},
             lang=language_of(pieces),
         )

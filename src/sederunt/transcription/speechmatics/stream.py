@@ -24,7 +24,7 @@ from sederunt.transcription.cloud.reading import (
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, StreamRefused, Told
 from sederunt.transcription.sessions import Heard
 from sederunt.transcription.speechmatics import requests
-from sederunt.transcription.speechmatics.parse import Item, tokens, voice_of
+from sederunt.transcription.speechmatics.parse import Item, tokens
 
 _F = ProviderFault
 SPENT = "timelimit_exceeded"  # the contract's hours
@@ -113,9 +113,8 @@ class SpeechmaticsCodec:
     def _read_items(self, items: Sequence[Item]) -> ReadPieces:
         voices = Voices()
         found = tokens(items, voices)
-        labels = {voices.number(label): label for item in items if (label := voice_of(item)) is not None}
         return ReadPieces(
-            utterances=utterances_of(found, pause_s=float("inf")), labels=labels if self._ask.diarize else {}
+            utterances=utterances_of(found, pause_s=float("inf")), labels=voices.labels if self._ask.diarize else {}
         )
 
 

@@ -305,6 +305,50 @@ def test_silence_is_no_fault(vendor: str) -> None:
     assert golden.parse(body).utterances == ()
 
 
+# How each vendor says that it does not know whose voice a word is; Gladia and Rev.ai tell voices by longer stretches.
+NOBODY = {"speechmatics": "UU", "assemblyai": "UNKNOWN"}
+BY_WORD = [name for name in VENDORS if name not in ("gladia", "revai")]
+
+
+def spoken_by(vendor: str, labels: list[Any]) -> list[tuple[int, str]]:
+    """Who says what in the golden answer whose words have these labels, as it is read; None is the vendor's nobody."""
+    golden = GOLDEN[vendor]
+    body = deepcopy(golden.body)
+    items: Any = body
+    for step in golden.words:
+        items = items[int(step)] if isinstance(items, list) else items[step]
+    words = [item for item in items if item.get("type") != "spacing"]
+    for word, label in zip(words, labels, strict=True):
+        place = word["alternatives"][0] if vendor == "speechmatics" else word
+        place["speaker_id" if vendor == "elevenlabs" else "speaker"] = NOBODY.get(vendor) if label is None else label
+    return [(each.speaker, each.transcript) for each in golden.parse(body).utterances]
+
+
+@pytest.mark.parametrize("vendor", BY_WORD)
+def test_a_word_without_a_voice_has_that_of_the_word_before_it_else_of_the_next(vendor: str) -> None:
+    assert spoken_by(vendor, ["A", None, "B", "B"]) == [(0, "We meet"), (1, "in 2024.")]
+    assert spoken_by(vendor, ["A", "B", None, "B"]) == [(0, "We"), (1, "meet in 2024.")]
+    assert spoken_by(vendor, [None, "A", "A", "B"]) == [(0, "We meet in"), (1, "2024.")]
+    assert spoken_by(vendor, [None, None, None, None]) == [(0, TEXT)]
+
+
+def test_what_has_no_voice_as_a_whole_goes_on_with_the_one_before_it() -> None:
+    def said(speaker: Any, at: float) -> dict[str, Any]:
+        return {"speaker": speaker, "start": at, "end": at + 0.4, "text": "Yes.", "timestamp": [at, at + 0.4]}
+
+    parts = [said("A", 0), said("B", 1), said(None, 2), said("A", 3)]
+    monologues = [
+        {"speaker": part["speaker"], "elements": [{"type": "text", "value": "Yes", "ts": part["start"]}]}
+        for part in parts
+    ]
+    found = [
+        gladia({"result": {"transcription": {"utterances": parts}}}),
+        salad({"sentence_level_timestamps": parts}),
+        revai({"monologues": monologues}),
+    ]
+    assert [[each.speaker for each in result.utterances] for result in found] == [[0, 1, 1, 0]] * 3
+
+
 def test_numbers_that_are_words_are_words() -> None:
     body = replaced(GOLDEN["deepgram"].body, GOLDEN["deepgram"].words, [{"word": 2024, "start": 0, "end": 1}])
     assert heard(deepgram(body)) == "2024"

@@ -35,8 +35,16 @@ def test_languages_have_one_form() -> None:
 
 def test_voices_are_numbered_by_first_appearance() -> None:
     voices = Voices()
-    assert [voices.number(label) for label in ("S2", "S1", "S2", None, 7, "")] == [0, 1, 0, 0, 2, 0]
-    assert len(voices) == 3
+    assert [voices.number(label) for label in ("S2", "S1", "S2", 7)] == [0, 1, 0, 2]
+    assert (len(voices), voices.labels) == (3, {0: "S2", 1: "S1", 2: 7})
+
+
+def test_what_has_no_label_has_the_voice_before_it_else_the_next() -> None:
+    voices = Voices()
+    labels: list[Any] = [None, "S2", "S1", None, [], "", "S2", None]
+    assert [voices.number(label) for label in labels] == [0, 0, 1, 1, 1, 1, 0, 0]
+    assert (len(voices), voices.labels) == (2, {0: "S2", 1: "S1"})
+    assert (Voices().number(None), Voices().labels) == (0, {})
 
 
 def test_words_become_utterances_at_changes_of_voice_and_at_pauses() -> None:
