@@ -64,6 +64,15 @@ class ProviderRow:
     url: str = ""  # where the vendor is, unless the settings or a credential's region say otherwise
     socket_url: str | None = None
     regions: Mapping[str, Region] = field(default_factory=lambda: _NOTHING)
+    # How all paths of its requests and sockets begin: an address in the settings may hold a beginning of them.
+    paths: tuple[str, ...] = ()
+
+    @property
+    def beginnings(self) -> tuple[str, ...]:
+        """Return the beginnings of its paths, the longest first: of "/v1/listen", that and "/v1"."""
+        parts = (path.split("/")[1:] for path in self.paths)
+        found = {"/" + "/".join(names[: n + 1]) for names in parts for n in range(len(names))}
+        return tuple(sorted(found, key=lambda each: (-len(each), each)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,6 +17,7 @@ PROVIDER_ROW = ProviderRow(
             "us": Region(url="https://api.assemblyai.com", socket_url="wss://streaming.us.assemblyai.com"),
         }
     ),
+    paths=("/v2/upload", "/v2/transcript", "/v3/ws"),
 )
 
 MODELS = (

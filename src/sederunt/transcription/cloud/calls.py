@@ -59,15 +59,6 @@ def behind(call: VendorCall, name: str, value: str) -> VendorCall | None:
     return replace(call, query=[*call.query, (name, value)]) if value else None
 
 
-def joined(base: str, path: str) -> str:
-    """Return the whole address: a base may already hold the beginning of the path ("https://host/v1" + "/v1/files")."""
-    if urlsplit(path).scheme:
-        return path
-    base = base.rstrip("/")
-    plain, mark, query = path.partition("?")
-    given = urlsplit(base).path.split("/")[1:]
-    wanted = plain.split("/")[1:]
-    for length in range(min(len(given), len(wanted)), 0, -1):
-        if given[-length:] == wanted[:length]:
-            return "/".join([base, *wanted[length:]]) + mark + query
-    return base + path
+def joined(root: str, path: str) -> str:
+    """Return the whole address of a path behind a root; one that is whole already stays as it is."""
+    return path if urlsplit(path).scheme else root.rstrip("/") + path

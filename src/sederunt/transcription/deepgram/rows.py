@@ -19,6 +19,7 @@ PROVIDER_ROW = ProviderRow(
             for name in ("eu", "au", "in")
         }
     ),
+    paths=("/v1/listen", "/v1/projects"),
 )
 
 _ALL = frozenset(Can)

@@ -20,6 +20,7 @@ PROVIDER_ROW = ProviderRow(
     max_file_bytes=3_000_000_000,
     url="https://api.elevenlabs.io",
     regions=MappingProxyType({name: Region(url=f"https://{host}") for name, host in _HOSTS.items()}),
+    paths=("/v1/speech-to-text", "/v1/user"),
 )
 
 _PRICE = Price(per_hour=0.40, as_of="2026-11-21", note="read second-hand, $0.36 to 0.60; key terms cost extra")

@@ -14,6 +14,7 @@ PROVIDER_ROW = ProviderRow(
     url=_URL,
     socket_url=_SOCKET,  # what a session is really connected to comes with its first answer
     regions=MappingProxyType({name: Region(url=_URL, socket_url=_SOCKET) for name in ("eu-west", "us-west")}),
+    paths=("/v2/upload", "/v2/pre-recorded", "/v2/live"),
 )
 
 _VOCABULARY = VocabularyRule(terms=100, words=5)

@@ -11,6 +11,7 @@ PROVIDER_ROW = ProviderRow(
     max_file_bytes=2_000_000_000,
     url="https://api.rev.ai",
     regions=MappingProxyType({"eu": Region(url="https://ec1.api.rev.ai")}),
+    paths=("/speechtotext/v1", "/languageid/v1"),
 )
 
 MODELS = (

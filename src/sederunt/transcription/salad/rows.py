@@ -9,6 +9,7 @@ PROVIDER_ROW = ProviderRow(
     max_audio_minutes=150,
     max_file_bytes=100_000_000,  # what its storage takes in one request; jobs take 3 GB
     url="https://api.salad.com",
+    paths=("/api/public/organizations", "/organizations"),
 )
 
 MODELS = (

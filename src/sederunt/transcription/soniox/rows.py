@@ -8,6 +8,7 @@ PROVIDER_ROW = ProviderRow(
     max_audio_minutes=300,
     url="https://api.soniox.com",
     socket_url="wss://stt-rt.soniox.com",
+    paths=("/v1/files", "/v1/transcriptions", "/v1/models", "/transcribe-websocket"),
 )
 
 _CAN = frozenset({Can.DIARIZE, Can.DETECT_LANGUAGE, Can.VOCABULARY})

@@ -19,6 +19,7 @@ PROVIDER_ROW = ProviderRow(
             "au": Region(url=f"https://au1.{_HOST}", socket_url="wss://global.rt.speechmatics.com"),
         }
     ),
+    paths=("/v2/jobs", "/v2"),
 )
 
 _VOCABULARY = VocabularyRule(terms=1000, words=6)

@@ -24,7 +24,13 @@ from sederunt.transcription.cloud.vendor import Vendor
 from sederunt.transcription.provider import Result
 from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow
 
-ROW = ProviderRow(name="steno", title="Steno", max_audio_minutes=240, url="https://api.steno.example.org")
+ROW = ProviderRow(
+    name="steno",
+    title="Steno",
+    max_audio_minutes=240,
+    url="https://api.steno.example.org",
+    paths=("/v1/minutes", "/v1/me"),
+)
 
 MODELS = (
     ModelRow(
