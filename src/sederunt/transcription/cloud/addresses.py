@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from urllib.parse import urlsplit, urlunsplit
 
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, variable
 from sederunt.transcription.rows import ProviderRow, Region
 
+REST = ("http", "https")
+_OF_SOCKETS: Mapping[str, str] = MappingProxyType({"http": "ws", "https": "wss"})
+
 
 def rest_address(settings: Settings, row: ProviderRow, region: str | None) -> str:
-    """Return the root of the vendor's requests. Raises SetupError for a region that it does not have."""
+    """Return the root of the vendor's requests. Raises SetupError for a region that it does not have, and for settings
+    that are no address.
+    """
     given = settings.providers.get(row.name)
-    return _root(row, given.url) if given and given.url else _region(row, region).url
+    return _given(row, "url", given.url, REST) if given and given.url else _region(row, region).url
 
 
 def socket_address(settings: Settings, row: ProviderRow, region: str | None) -> str:
-    """Return the root of the vendor's sockets; where the settings name only its URL, the socket is there, too."""
+    """Return the root of the vendor's sockets; where the settings name only its URL, the socket is there, too. Raises
+    SetupError where there is none, and for settings that are no address.
+    """
     given = settings.providers.get(row.name)
     if given and given.socket_url:
-        return _root(row, given.socket_url)
+        return as_socket(_given(row, "socket_url", given.socket_url, ("ws", "wss", *REST)))
     if given and given.url:
-        return "ws" + _root(row, given.url).removeprefix("http")
+        return as_socket(_given(row, "url", given.url, REST))
     address = _region(row, region).socket_url
     if address is None:
         raise SetupError(f"{row.title} has no socket: set {variable('providers', row.name, 'socket_url')}.")
     return address
+
+
+def as_socket(address: str) -> str:
+    """Return the address of a socket that may be written as that of a page: http is ws there, and https wss."""
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(scheme=_OF_SOCKETS.get(parts.scheme, parts.scheme)))
 
 
 def same_origin(one: str, other: str) -> bool:
@@ -34,11 +49,19 @@ def same_origin(one: str, other: str) -> bool:
     return (first.scheme, first.hostname, first.port) == (second.scheme, second.hostname, second.port)
 
 
-def _root(row: ProviderRow, address: str) -> str:
+def _given(row: ProviderRow, name: str, address: str, schemes: Sequence[str]) -> str:
     """Return an address of the settings without a beginning of the vendor's paths, which it may hold. Once: a proxy may
-    have a path of the same name before it.
+    have a path of the same name before it. Raises SetupError for what is no address; it is not repeated, for callers
+    read the sentence.
     """
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+        is_whole = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port or a host in brackets that is none
+        is_whole = False
+    if not is_whole:
+        begins = " or ".join(f"{scheme}://" for scheme in schemes[:2])
+        raise SetupError(f"{variable('providers', row.name, name)} has to begin with {begins} and a host.")
     path = parts.path.rstrip("/")
     known = next((each for each in row.beginnings if path.endswith(each)), "")
     return urlunsplit(parts._replace(path=path.removesuffix(known)))

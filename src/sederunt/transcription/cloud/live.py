@@ -10,7 +10,9 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
@@ -20,7 +22,7 @@ from sederunt import foreign_json, log
 from sederunt.errors import ProviderError, ProviderFault, SetupError
 from sederunt.settings import Settings
 from sederunt.transcription.backlog import RATE, Backlog
-from sederunt.transcription.cloud.addresses import socket_address
+from sederunt.transcription.cloud.addresses import as_socket, socket_address
 from sederunt.transcription.cloud.calls import joined
 from sederunt.transcription.cloud.client import Client, Manners
 from sederunt.transcription.cloud.faults import CLOSES, Speaker
@@ -163,7 +165,7 @@ class CloudSession:
         headers = {} if self._live.start is not None else dict(self._vendor.headers(self._ask.access))
         try:
             # Sound does not get smaller, and a compressor per session costs memory and a tenth of its sending.
-            socket = await connect(
+            socket = await _Connect(
                 url,
                 additional_headers=headers,
                 open_timeout=OPEN_S,
@@ -174,12 +176,11 @@ class CloudSession:
                 close_timeout=CLOSE_S,
             )
         except InvalidStatus as error:
-            body = bytes(error.response.body or b"").decode("utf-8", "replace")
-            raise self._speaker.refusal(
-                "open a session",
-                error.response.status_code,
-                self._vendor.explain(error.response.status_code, _json(body)),
-            ) from error
+            status, body = error.response.status_code, bytes(error.response.body or b"").decode("utf-8", "replace")
+            explained = self._vendor.explain(status, _json(body))
+            if 200 <= status < 300:  # a page in the socket's place, such as one of maintenance, is no refusal
+                explained = replace(explained, kind=ProviderFault.TRANSIENT)
+            raise self._speaker.refusal("open a session", status, explained) from error
         except (OSError, TimeoutError, WebSocketException) as error:
             why = str(error) or type(error).__name__
             raise self._speaker.error(ProviderFault.TRANSIENT, "open a session", why) from error
@@ -285,6 +286,16 @@ class CloudSession:
         kind = explained.kind or table.get(frame.code, ProviderFault.TRANSIENT)
         why = " ".join(filter(None, (str(frame.code), explained.message or frame.reason)))
         return self._speaker.error(kind, "go on", why)
+
+
+class _Connect(connect):
+    """A connection that follows a redirect also to an address that is written as that of a page."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        if isinstance(exc, InvalidStatus) and (place := exc.response.headers.get("Location")):
+            del exc.response.headers["Location"]
+            exc.response.headers["Location"] = as_socket(urljoin(self.uri, place))
+        return super().process_redirect(exc)
 
 
 class _Sound:

@@ -163,6 +163,45 @@ def test_each_vendors_row_knows_where_its_paths_begin(name: str) -> None:
         assert path.startswith(cloud(name).row.paths), path
 
 
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"socket_url": "http://h:9"}, "ws://h:9"),
+        ({"socket_url": "https://h/v1/listen"}, "wss://h"),
+        ({"socket_url": "HTTPS://h"}, "wss://h"),
+        ({"socket_url": "WSS://h"}, "wss://h"),
+        ({"url": "HTTP://h:9/v1"}, "ws://h:9"),
+        ({"url": "https://h"}, "wss://h"),
+    ],
+)
+def test_a_socket_has_its_own_scheme(given: dict[str, str], wanted: str) -> None:
+    assert socket_address(Settings(providers={"deepgram": given}), PROVIDER_ROW, None) == wanted
+
+
+@pytest.mark.parametrize(
+    "address", ["h:9", "localhost:8080/v1", "h", "//h", "ftp://u:p4ss@h", "http://", "http://h:x", "http://[h"]
+)
+def test_what_is_no_address_is_a_fault_that_names_the_setting(address: str) -> None:
+    plug = cloud("deepgram")
+    model = next(row for row in plug.models if row.realtime)
+    assert plug.realtime is not None
+    for name in ("url", "socket_url"):
+        wrong = Settings(providers={"deepgram": {name: address}})
+        told = [plug.fault(wrong, model), plug.realtime.fault(wrong, model)]
+        sentences = [sentence for sentence in told if sentence]
+        assert len(sentences) == (2 if name == "url" else 1)
+        for sentence in sentences:
+            assert f"SEDERUNT_PROVIDERS__DEEPGRAM__{name.upper()} " in sentence
+            assert "://" in sentence
+            assert "p4ss" not in sentence, "callers read this"
+
+
+def test_requests_do_not_go_to_a_socket() -> None:
+    wrong = Settings(providers={"deepgram": {"url": "ws://h"}})
+    with pytest.raises(SetupError, match="DEEPGRAM__URL has to begin with http:// or https://"):
+        rest_address(wrong, PROVIDER_ROW, None)
+
+
 def test_a_key_goes_to_its_own_vendor_only() -> None:
     assert same_origin("https://host/v1/x", "https://host")
     assert not same_origin("https://host:444/x", "https://host")
