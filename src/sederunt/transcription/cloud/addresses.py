@@ -44,9 +44,12 @@ def as_socket(address: str) -> str:
 
 
 def same_origin(one: str, other: str) -> bool:
-    """Return whether a key that goes to one address may go to the other."""
-    first, second = urlsplit(one), urlsplit(other)
-    return (first.scheme, first.hostname, first.port) == (second.scheme, second.hostname, second.port)
+    """Return whether a key that goes to one address may go to the other; to what is no address none may."""
+    try:
+        first, second = urlsplit(one), urlsplit(other)
+        return (first.scheme, first.hostname, first.port) == (second.scheme, second.hostname, second.port)
+    except ValueError:
+        return False
 
 
 def _given(row: ProviderRow, name: str, address: str, schemes: Sequence[str]) -> str:

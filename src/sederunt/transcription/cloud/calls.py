@@ -32,6 +32,11 @@ class VendorCall:
     sound: Sound | None = None
     answers_late: bool = False  # the reply comes when the vendor has heard everything: wait as long as that takes
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether the path is a whole address."""
+        return not self.path.startswith("/")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:

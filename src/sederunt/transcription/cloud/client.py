@@ -18,8 +18,8 @@ import httpx2
 
 from sederunt import log
 from sederunt.clock import retry_after_s
-from sederunt.errors import ProviderError, ProviderFault
-from sederunt.settings import Settings
+from sederunt.errors import ProviderError, ProviderFault, SetupError
+from sederunt.settings import Settings, variable
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud import long_json
 from sederunt.transcription.cloud.addresses import rest_address, same_origin
@@ -35,6 +35,7 @@ MOST_REDIRECTS = 4
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 GONE = frozenset({404, 410})
+UNAUTHORISED = 401
 
 logger = log.get(component="transcription")
 
@@ -59,13 +60,17 @@ class Manners:
 
 
 class Unanswered(ProviderError):
-    """A try that may be repeated. `may_count`: the vendor may have taken it all the same."""
+    """A try that may be repeated. `may_count`: the vendor may have taken it all the same. `is_cut`: it has not, for the
+    connection was cut before all of the request was sent; perhaps by a refusal that could not be read.
+    """
 
-    def __init__(self, error: ProviderError, *, may_count: bool, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, error: ProviderError, *, may_count: bool, is_cut: bool = False, retry_after_s: float | None = None
+    ) -> None:
         super().__init__(
             str(error), retryable=error.retryable, kind=error.kind, status=error.status, retry_after_s=retry_after_s
         )
-        self.may_count = may_count
+        self.may_count, self.is_cut = may_count, is_cut
 
     @property
     def is_lost(self) -> bool:
@@ -112,6 +117,16 @@ class Client:
             if error.status not in GONE:
                 raise
 
+    async def see_refusal(self) -> None:
+        """Ask the vendor's free question, after a request that was cut. Raises ProviderError where that tells why: the
+        key, or the credit. What else it answers, if at all, says nothing of the request.
+        """
+        try:
+            await self.once(self.vendor.check(self.access), "check the key")
+        except ProviderError as error:
+            if error.status == UNAUTHORISED or error.kind is ProviderFault.PAYMENT:
+                raise
+
     async def retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Return the first try that is answered. Pauses grow with full jitter; a vendor that names a pause gets it."""
         for number in range(1, self.manners.tries + 1):
@@ -152,17 +167,22 @@ class Client:
         size = sound.stat().st_size if sound is not None and call.sound is not None else 0
         late_s = max(600.0, sound_s) if call.answers_late else 0.0
         deadline_s = self.manners.connect_s + self.manners.reply_s + late_s + size / SLOWEST_UPLOAD
+        sent: _Sent | None = None
         try:
             async with asyncio.timeout(deadline_s), AsyncExitStack() as stack:
                 request = self._request(call, sound if size else None, size, late_s, stack)
+                request.stream = sent = _Sent(request.stream)
                 response = await self._http.send(request, stream=True)
                 stack.push_async_callback(response.aclose)
                 body, is_json = await self._body(response)
                 reply = Reply(status=response.status_code, headers=response.headers, body=body, is_json=is_json)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
             raise self._unanswered(act, _named(error), may_count=False) from error
+        except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
+            raise self._no_address(call, act, error) from error
         except (httpx2.HTTPError, TimeoutError, OSError) as error:
-            raise self._unanswered(act, _named(error), may_count=True) from error
+            is_whole = sent is not None and sent.is_whole
+            raise self._unanswered(act, _named(error), may_count=is_whole, is_cut=not is_whole) from error
         return reply, str(request.url)
 
     def _judged(self, call: VendorCall, act: str, reply: Reply, *, is_read: bool) -> Reply:
@@ -176,8 +196,16 @@ class Client:
         after_s = retry_after_s(reply.headers.get("retry-after"), datetime.now(UTC))
         raise Unanswered(error, may_count=error.kind is ProviderFault.TRANSIENT, retry_after_s=after_s)
 
-    def _unanswered(self, act: str, why: str, *, may_count: bool) -> Unanswered:
-        return Unanswered(self.speaker.error(ProviderFault.TRANSIENT, act, why), may_count=may_count)
+    def _no_address(self, call: VendorCall, act: str, error: Exception) -> Exception:
+        """Return the error for what cannot be asked: an address of the settings, or one that the vendor gave out."""
+        if call.is_whole:
+            return self.speaker.error(ProviderFault.PROVIDER_FAILED, act, f"it named no address: {_named(error)}")
+        return SetupError(
+            f"{variable('providers', self.vendor.row.name, 'url')} has to be an address that can be asked."
+        )
+
+    def _unanswered(self, act: str, why: str, *, may_count: bool, is_cut: bool = False) -> Unanswered:
+        return Unanswered(self.speaker.error(ProviderFault.TRANSIENT, act, why), may_count=may_count, is_cut=is_cut)
 
     def _request(
         self, call: VendorCall, sound: Path | None, size: int, late_s: float, stack: AsyncExitStack
@@ -221,6 +249,18 @@ class Client:
             return (long_json.loads(written) if written.strip() else None), True
         except ValueError:
             return written, False
+
+
+class _Sent(httpx2.AsyncByteStream):
+    """A request's body, and whether it was read to its end: what is not is not sent."""
+
+    def __init__(self, body: Any) -> None:
+        self._body, self.is_whole = body, False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._body:
+            yield chunk
+        self.is_whole = True
 
 
 def _onward(call: VendorCall, reply: Reply, url: str) -> VendorCall | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sederunt import log
-from sederunt.errors import ProviderError, ProviderFault
+from sederunt.errors import ProviderError, ProviderFault, SetupError
 from sederunt.transcription.cloud.calls import VendorCall
 from sederunt.transcription.cloud.client import GONE, Client, Unanswered
 from sederunt.transcription.cloud.faults import Explained
@@ -257,10 +257,12 @@ class VendorJob:
                 found: T | None = await self._after(error, step, find, is_billed=is_billed)
                 if found is not None:
                     return found
+                if error.is_cut:
+                    await self._client.see_refusal()
                 if number < self._client.manners.tries and await self._client.pause_after(error, number):
                     continue
                 raise
-            except ProviderError:
+            except (ProviderError, SetupError):
                 self._notes.not_begun(step)
                 raise
 
