@@ -129,7 +129,8 @@ def status_page() -> str:
             lines.append(f"| `{status}` | {reasons or 'none'} |\n")
     lines.append(
         "\nA bot that reached its time limit is `finished` without a stop reason; the event's data says "
-        "`cause: time_limit`.\n"
+        "`cause: time_limit`. The last change of a bot that was in its meeting repeats `cause` and `evidence` of the "
+        "change to `leaving`, unless it has its own.\n"
     )
     return "".join(lines)
 

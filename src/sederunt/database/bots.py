@@ -25,14 +25,14 @@ from sederunt.database.bot_rows import (
 )
 from sederunt.database.deliveries import enqueue, enqueue_asked
 from sederunt.database.engine import Database, OutboxRow
-from sederunt.database.event_rows import add_event
+from sederunt.database.event_rows import add_event, told_when_it_left
 from sederunt.database.first_answers import FirstAnswer, keep_first_answer
 from sederunt.database.holdings import UNLIMITED, AccountLimits, forget_holding, refuse_overfull
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
 from sederunt.database.seats import BookingLimits, overbooked, refuse_booked_up, refuse_full, refuse_twin
 from sederunt.errors import Conflict, NotFound, Superseded
 from sederunt.model.bot import Bot, BotConfig
-from sederunt.model.history import OVERBOOKED, STATUS_UPDATE, Event
+from sederunt.model.history import OVERBOOKED, STATUS_UPDATE, WHY, Event
 from sederunt.model.participant import Participant
 from sederunt.model.status import (
     ACTIVE,
@@ -198,6 +198,8 @@ class Bots(BotReading):
         data = {**move.data, "old_status": old.value, "new_status": bot.status.value}
         if bot.stop_reason is not None:
             data["stop_reason"] = bot.stop_reason.value
+        if bot.status in ENDINGS and WHY.isdisjoint(move.data):  # who reads the ending alone learns why, too
+            data |= await told_when_it_left(connection, bot.id)
         event = await add_event(connection, bot.id, STATUS_UPDATE, data, now)
         messages = outbox.feed(bot.id, event)
         if bot.config.webhook_url:

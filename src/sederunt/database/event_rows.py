@@ -1,15 +1,15 @@
-"""Writing a line of a bot's history."""
+"""The lines of a bot's history: writing one, and what an earlier one tells of its ending."""
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
-from sederunt.model.history import Event
+from sederunt.model.history import STATUS_UPDATE, Event, why_it_left
 
 
 async def add_event(
@@ -19,3 +19,10 @@ async def add_event(
     values = {"bot_id": bot_id, "event": event, "data": dict(data), "created_at": now}
     event_id = await connection.scalar(insert(t.bot_events).values(values).returning(t.bot_events.c.id))
     return Event(id=int(event_id or 0), event=event, data=dict(data), created_at=now)
+
+
+async def told_when_it_left(connection: AsyncConnection, bot_id: UUID) -> Mapping[str, Any]:
+    """Return cause and evidence of a bot's change to `leaving`; empty where it never left a meeting."""
+    events = t.bot_events.c
+    changes = select(events.data).where(events.bot_id == bot_id, events.event == STATUS_UPDATE).order_by(events.id)
+    return why_it_left((await connection.scalars(changes)).all())

@@ -41,6 +41,16 @@ def seat_wait_s(history: Sequence[Event]) -> float:
     return (history[told[-1] + 1].created_at - history[told[0]].created_at).total_seconds()
 
 
+# What a change of status may tell of why it came, beside its reason.
+WHY = frozenset({"cause", "evidence"})
+
+
+def why_it_left(changes: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return what the change to `leaving` tells of why it came; empty where there was none."""
+    left = [data for data in changes if data["new_status"] == BotStatus.LEAVING]
+    return {name: told for name, told in left[-1].items() if name in WHY} if left else {}
+
+
 def deciding_row(evidence: object) -> str | None:
     """Return the row of the evidence table that an event's `evidence` names; None where it names none."""
     if isinstance(evidence, Mapping):

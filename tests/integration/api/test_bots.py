@@ -18,6 +18,8 @@ from sederunt.api import checks
 from sederunt.api.schemas.values import LATEST_MILLISECONDS
 from sederunt.bus.connection import Bus, BusAway
 from sederunt.database.bots import Bots
+from sederunt.database.deliveries import Deliveries
+from sederunt.mcp.explanation import explain
 from sederunt.model.bot import Bot, Service
 from sederunt.model.status import ACTIVE, STOPPABLE, BotStatus, Trigger
 
@@ -551,3 +553,45 @@ async def test_what_clients_of_the_hosted_service_send_is_taken_as_the_page_on_m
     assert (refused.status_code, set(refused.json())) == (400, {"message", "errors"})
     priced = (await room.client.get(f"/bot/{made['id']}/pricing")).json()
     assert priced["total"]["rate_per_hour"] == 0  # free until the operator sets rates
+
+
+@pytest.mark.parametrize("model", ["none", "whisper"])
+@pytest.mark.parametrize(
+    ("why", "summary"),
+    [
+        ({"cause": "time_limit"}, "Its time was up."),
+        ({"cause": "host_lost"}, "It left."),
+        ({"evidence": "gmeet.ended"}, "It left."),
+    ],
+)
+async def test_the_last_change_of_a_finished_bot_tells_why_it_left(
+    room: ApiRoom, model: str, why: dict[str, str], summary: str
+) -> None:
+    made = await room.bot(transcription_model=model, webhook_url="https://receiver.example/")
+    bot_id = UUID(made["id"])
+    ways = {"none": (Trigger.CLOSED,), "whisper": (Trigger.ASSEMBLED, Trigger.TRANSCRIBED)}
+    for trigger in (Trigger.LAUNCHED, Trigger.ADMITTED):
+        await room.bots.record_transition(bot_id, trigger)
+    await room.bots.record_transition(bot_id, Trigger.ENDED, data=why)
+    for trigger in (Trigger.LEFT, *ways[model]):
+        await room.bots.record_transition(bot_id, trigger)
+    seen = await room.look(made)
+    (name, told), *_ = why.items()
+    assert (seen["status"], seen["stop_reason"], seen["events"][-1]["data"].get(name)) == ("finished", None, told)
+    assert (await Deliveries(room.database).of(bot_id, room.account_id))[-1].data.get(name) == told
+    explained = explain(seen)
+    assert explained.summary.startswith(summary)
+    assert (explained.cause, explained.decided_by) == (why.get("cause"), why.get("evidence"))
+
+
+async def test_a_transcription_that_failed_tells_its_own_cause(room: ApiRoom) -> None:
+    made = await room.bot()
+    for trigger in (Trigger.LAUNCHED, Trigger.ADMITTED):
+        await room.bots.record_transition(UUID(made["id"]), trigger)
+    left = {"cause": "time_limit", "evidence": "gmeet.ended"}
+    await room.bots.record_transition(UUID(made["id"]), Trigger.ENDED, data=left)
+    for trigger in (Trigger.LEFT, Trigger.ASSEMBLED):
+        await room.bots.record_transition(UUID(made["id"]), trigger)
+    await room.bots.record_transition(UUID(made["id"]), Trigger.CRASHED, data={"cause": "transcription_failed"})
+    last = (await room.look(made))["events"][-1]["data"]
+    assert last == {"old_status": "transcribing", "new_status": "failed", "cause": "transcription_failed"}

@@ -91,9 +91,13 @@ def test_an_ending_is_explained_by_what_decided() -> None:
 
 
 def test_a_time_limit_is_no_stop_reason_and_is_told() -> None:
-    data = {"old_status": "transcribing", "new_status": "finished", "cause": "time_limit"}
-    event = {"event": "status_update", "created_at": "T", "data": data}
-    told = explain({"status": "finished", "stop_reason": None, "verdict": "healthy", "events": [event]})
+    changes = [("recording", "leaving"), ("leaving", "processing"), ("processing", "finished")]
+    why = [{"cause": "time_limit"}, {}, {"cause": "time_limit"}]
+    events = [
+        {"event": "status_update", "created_at": "T", "data": {"old_status": old, "new_status": new, **more}}
+        for (old, new), more in zip(changes, why, strict=True)
+    ]
+    told = explain({"status": "finished", "stop_reason": None, "verdict": "healthy", "events": events})
     assert told.summary == "Its time was up. Sound was recorded."
     assert told.cause == "time_limit"
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sederunt.model.history import STATUS_UPDATE, WAITING_FOR_CAPACITY, Event, live_messages, seat_wait_s
+from sederunt.model.history import STATUS_UPDATE, WAITING_FOR_CAPACITY, Event, live_messages, seat_wait_s, why_it_left
 from sederunt.model.status import TRANSITIONS, BotStatus
 
 
@@ -37,13 +37,24 @@ def test_who_is_out_of_the_meeting_never_comes_in_again() -> None:
 
 
 def test_listeners_see_reason_and_cause_and_not_what_the_page_showed() -> None:
-    (update,) = live_messages(change("processing", "finished", stop_reason="kicked", cause="time_limit", seen="text"))
+    (update,) = live_messages(change("processing", "finished", stop_reason="kicked", cause="host_lost", evidence="x"))
     assert update["data"] == {
         "old_status": "processing",
         "new_status": "finished",
         "stop_reason": "kicked",
-        "cause": "time_limit",
+        "cause": "host_lost",
     }
+
+
+def test_why_a_bot_left_is_what_the_change_to_leaving_tells() -> None:
+    left = change("recording", "leaving", cause="time_limit", evidence="gmeet.ended", stop_reason="kicked").data
+    after = change("leaving", "processing", cause="host_lost").data
+    assert why_it_left([change("joining", "recording").data, left, after]) == {
+        "cause": "time_limit",
+        "evidence": "gmeet.ended",
+    }
+    assert why_it_left([change("booting", "joining", cause="x").data]) == {}
+    assert why_it_left([]) == {}
 
 
 @pytest.mark.parametrize(
