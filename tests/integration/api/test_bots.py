@@ -13,6 +13,7 @@ from nats.aio.msg import Msg
 
 from harness.api_room import GOOD_BOT, WAYS, ApiRoom
 from harness.fake_clock import FakeClock
+from harness.meeting_links import CONTEXT, GMEET_FORMS, TEAMS_CLASSIC_FORMS, TEAMS_SHORT_FORMS, THREAD, ZOOM_FORMS
 from sederunt.accounts.meeting_accounts import SignIn
 from sederunt.api import checks
 from sederunt.api.schemas.values import LATEST_MILLISECONDS
@@ -595,3 +596,22 @@ async def test_a_transcription_that_failed_tells_its_own_cause(room: ApiRoom) ->
     await room.bots.record_transition(UUID(made["id"]), Trigger.CRASHED, data={"cause": "transcription_failed"})
     last = (await room.look(made))["events"][-1]["data"]
     assert last == {"old_status": "transcribing", "new_status": "failed", "cause": "transcription_failed"}
+
+
+@pytest.mark.parametrize(
+    ("service", "forms"),
+    [("gmeet", GMEET_FORMS), ("zoom", ZOOM_FORMS), ("teams", TEAMS_CLASSIC_FORMS), ("teams", TEAMS_SHORT_FORMS)],
+)
+async def test_a_link_that_its_service_understands_is_taken(room: ApiRoom, service: str, forms: list[str]) -> None:
+    for text in (text for text in forms if "://" in text):
+        answer = await room.client.post("/bot/validate", json={**GOOD_BOT, "service": service, "meeting_url": text})
+        assert answer.status_code == 200, (text, answer.text)
+
+
+async def test_a_link_that_a_tool_decoded_is_shown_as_an_address(room: ApiRoom) -> None:
+    plain = f"https://teams.microsoft.com/l/meetup-join/{THREAD}/0?context={CONTEXT}"
+    for text in (plain, f"Join <{plain}>", f'Ada: "{plain}".', f"({plain})"):
+        made = await room.bot(service="teams", meeting_url=text)
+        shown = made["meeting_url"]
+        assert shown == plain.replace("{", "%7B").replace('"', "%22").replace("}", "%7D"), text
+        assert (await room.look(made))["meeting_url"] == shown

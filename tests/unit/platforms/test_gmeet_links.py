@@ -5,40 +5,14 @@ from urllib.parse import quote
 
 import pytest
 
+from harness.meeting_links import GMEET_FORMS
 from sederunt.platforms.gmeet.links import parse_link
 from sederunt.platforms.links import InvalidLink
 
 CANONICAL = "https://meet.google.com/abc-defg-hij?hl=en"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "https://meet.google.com/abc-defg-hij",
-        "https://meet.google.com/ABC-defg-HIJ/",
-        "https://meet.google.com/abcdefghij",
-        "http://meet.google.com/abc-defg-hij",
-        "https:/meet.google.com/abc-defg-hij".replace(":/m", "://m"),
-        "meet.google.com/abc-defg-hij",
-        "www.meet.google.com/abc-defg-hij",
-        '"https://meet.google.com/abc-defg-hij"',
-        "'https://meet.google.com/abc-defg-hij'",
-        "<https://meet.google.com/abc-defg-hij>",
-        "“https://meet.google.com/abc-defg-hij”",
-        "https://meet.google.com/abc-defg-hij>.",
-        "https://meet.google.com/abc-defg-hij,",
-        "  https://meet.google.com/abc-defg-hij\n",
-        "Join us: https://meet.google.com/abc-defg-hij - see you there",
-        "https://meet.google.com/abc-defg-hij?authuser=1&pli=1&hs=178",
-        "https://meet.google.com/%61bc-defg-hij",
-        "https%3A%2F%2Fmeet.google.com%2Fabc-defg-hij",
-        "https%253A%252F%252Fmeet.google.com%252Fabc-defg-hij",
-        "https://www.google.com/url?q=https%3A%2F%2Fmeet.google.com%2Fabc-defg-hij&sa=D&source=calendar",
-        "https://www.google.de/url?sa=t&url=https://meet.google.com/abc-defg-hij",
-        "https://eur01.safelinks.protection.outlook.com/?url=https%3A%2F%2Fmeet.google.com%2Fabc-defg-hij&data=05",
-        "\u200bhttps://meet.google.com/abc-defg-hij\xa0",
-    ],
-)
+@pytest.mark.parametrize("text", GMEET_FORMS)
 def test_every_form_of_a_code_leads_to_one_address(text: str) -> None:
     link = parse_link(text)
     assert (link.url, link.meeting_id, link.passcode) == (CANONICAL, "abc-defg-hij", None)

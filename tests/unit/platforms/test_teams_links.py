@@ -1,47 +1,25 @@
 """Every form of a Teams address that people paste, and what is no meeting."""
 
-import base64
-import json
 from urllib.parse import quote
 
 import pytest
 
+from harness.meeting_links import (
+    CLASSIC,
+    CONTEXT,
+    PATH,
+    SHORT,
+    TEAMS_CLASSIC_FORMS,
+    TEAMS_SHORT_FORMS,
+    TENANT,
+    THREAD,
+    light,
+)
 from sederunt.platforms.links import InvalidLink
 from sederunt.platforms.teams.links import parse_link
 
-TENANT, ORGANISER = "11111111-2222-3333-4444-555555555555", "66666666-7777-8888-9999-000000000000"
-THREAD = "19:meeting_ZmFjdHMtYXJlLWZhY3Rz@thread.v2"
-CONTEXT = f'{{"Tid":"{TENANT}","Oid":"{ORGANISER}"}}'
-PATH = f"/l/meetup-join/{quote(THREAD, safe='')}/0"
-CLASSIC = f"https://teams.microsoft.com{PATH}?context={quote(CONTEXT, safe='')}"
-SHORT = "https://teams.microsoft.com/meet/123456789012?p=AbC%2Fd"
 
-
-def light(**coordinates: str) -> str:
-    coords = base64.b64encode(quote(json.dumps(coordinates), safe="").encode()).decode()
-    return f"https://teams.microsoft.com/light-meetings/launch?agent=web&version=1&coords={quote(coords, safe='')}"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        CLASSIC,
-        CLASSIC.replace("%3A", "%3a").replace("%40", "%40"),
-        quote(CLASSIC, safe=""),
-        f"https://teams.microsoft.com/l/meetup-join/{THREAD}/0?context={CONTEXT}",
-        f"https://teams.microsoft.com/l/meetup-join/{quote(quote(THREAD, safe=''), safe='')}/0"
-        f"?context={quote(quote(CONTEXT, safe=''), safe='')}",
-        f"https://teams.microsoft.com/v2/?meetingjoin=true#{PATH}?context={quote(CONTEXT, safe='')}&anon=true",
-        f"https://teams.microsoft.com/_#{PATH}?context={quote(CONTEXT, safe='')}",
-        "https://teams.microsoft.com/dl/launcher/launcher.html?url="
-        + quote(f"/_#{PATH}?context={quote(CONTEXT, safe='')}&anon=true", safe="")
-        + "&type=meetup-join&deeplinkId=1&directDl=true&msLaunch=true&suppressPrompt=true",
-        light(conversationId=THREAD, tenantId=TENANT, organizerId=ORGANISER, messageId="0"),
-        f"Click here to join the meeting <{CLASSIC}>",
-        f"https://eur02.safelinks.protection.outlook.com/ap/t-59584e83/?url={quote(CLASSIC, safe='')}&data=05",
-        f"https://www.google.com/url?q={quote(CLASSIC, safe='')}&sa=D",
-    ],
-)
+@pytest.mark.parametrize("text", TEAMS_CLASSIC_FORMS)
 def test_every_classic_form_leads_to_one_address(text: str) -> None:
     link = parse_link(text)
     assert (link.url, link.meeting_id) == (CLASSIC, THREAD)
@@ -50,18 +28,7 @@ def test_every_classic_form_leads_to_one_address(text: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        SHORT,
-        "teams.microsoft.com/meet/123456789012?p=AbC%2Fd",
-        "https://teams.microsoft.com/v2/?meetingjoin=true#/meet/123456789012?p=AbC%2Fd&anon=true",
-        "https://teams.microsoft.com/dl/launcher/launcher.html?url="
-        + quote("/_#/meet/123456789012?p=AbC%2Fd&anon=true", safe="")
-        + "&type=meet",
-        light(meetingCode="123456789012", passcode="AbC/d"),
-    ],
-)
+@pytest.mark.parametrize("text", TEAMS_SHORT_FORMS)
 def test_every_short_form_leads_to_one_address(text: str) -> None:
     link = parse_link(text)
     assert (link.url, link.meeting_id, link.passcode) == (SHORT, "123456789012", None)

@@ -2,32 +2,14 @@
 
 import pytest
 
+from harness.meeting_links import ZOOM_FORMS
 from sederunt.platforms.links import InvalidLink
 from sederunt.platforms.zoom.links import parse_link
 
 DOOR = "https://app.zoom.us/wc/12345678901/join?pwd=aBc123.1"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "https://zoom.us/j/12345678901?pwd=aBc123.1",
-        "https://us05web.zoom.us/j/12345678901?pwd=aBc123.1#success",
-        "https://acme.zoom.us/j/12345678901?pwd=aBc123.1&uname=x",
-        "https://zoom.com/j/12345678901?pwd=aBc123.1",
-        "https://us02web.zoom.com/j/12345678901?password=aBc123.1",
-        "zoom.us/j/12345678901?pwd=aBc123.1",
-        "https://zoom.us/s/12345678901?pwd=aBc123.1",
-        "https://zoom.us/w/12345678901?pwd=aBc123.1",
-        "https://app.zoom.us/wc/12345678901/join?fromPWA=1&pwd=aBc123.1",
-        "https://app.zoom.us/wc/12345678901/start?pwd=aBc123.1",
-        "https://app.zoom.us/wc/join/12345678901?pwd=aBc123.1",
-        "https://zoom.us/j/12345678901?pwd%3DaBc123.1",
-        "https://www.google.com/url?q=https%3A%2F%2Fzoom.us%2Fj%2F12345678901%3Fpwd%3DaBc123.1&sa=D",
-        "'https://zoom.us/j/12345678901?pwd=aBc123.1'",
-        "Join Zoom Meeting\nhttps://zoom.us/j/12345678901?pwd=aBc123.1\n\nMeeting ID: 123 4567 8901",
-    ],
-)
+@pytest.mark.parametrize("text", ZOOM_FORMS)
 def test_every_form_leads_to_the_web_clients_door(text: str) -> None:
     link = parse_link(text)
     assert (link.url, link.meeting_id, link.passcode) == (DOOR, "12345678901", "aBc123.1")

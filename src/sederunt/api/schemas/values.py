@@ -37,8 +37,12 @@ _PICTURES: tuple[tuple[re.Pattern[bytes], str], ...] = (
 _DATA_URI = re.compile(r"data:[^,]{0,100};base64,", re.IGNORECASE)
 _LANGUAGE = r"^(?:multi|auto|[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3})$"
 _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\s<>\"\\^`{|}\u2028\u2029]")
-_ADDRESS_IN_TEXT = re.compile(r"(?<![^\s<(\[\"'“])https?://[^\s<>\"“”]+", re.IGNORECASE)
+# In an address that a tool decoded: a Teams link carries JSON.
+_TO_ENCODE = re.compile(r"[\"^`{|}]")
+_UNSEEN = re.compile(r"[\u200b-\u200d\u2060\ufeff]")
+_ADDRESS_IN_TEXT = re.compile(r"(?<![^\s<(\[\"'“])https?://[^\s<>“”]+", re.IGNORECASE)
 _AROUND_ADDRESSES = ".,;:!?'’\")]}>*"
+_OPENED_BY = {")": "(", "]": "[", "}": "{"}
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -83,20 +87,35 @@ def meeting_url_of(value: object) -> str:
     Words beside it may tell a passcode, so they are kept for whoever reads the link.
     """
     text = text_of(value, most=LONGEST_URL)
-    addresses = [found.rstrip(_AROUND_ADDRESSES) for found in _ADDRESS_IN_TEXT.findall(text)]
-    if not addresses or addresses == [text] or _CONTROLS.search(text):
+    if _CONTROLS.search(text):
         return url_of(text)
-    for address in addresses:
+    for address in _addresses_in(text) or [text]:
         url_of(address)
     return text
 
 
 def address_in(meeting_url: str) -> str:
     """Return the address that a text which `meeting_url_of` took holds."""
-    if not _NOT_IN_URLS.search(meeting_url):
+    if meeting_url.lower().startswith(("http://", "https://")) and not _NOT_IN_URLS.search(meeting_url):
         return meeting_url
-    found = _ADDRESS_IN_TEXT.search(meeting_url)
-    return found[0].rstrip(_AROUND_ADDRESSES) if found else meeting_url
+    return next(iter(_addresses_in(meeting_url)), meeting_url)
+
+
+def _addresses_in(text: str) -> list[str]:
+    """Return the addresses that stand in a text, percent-encoded where a tool decoded them."""
+    found = map(_without_marks_behind, _ADDRESS_IN_TEXT.findall(_UNSEEN.sub("", text)))
+    return [_TO_ENCODE.sub(lambda mark: f"%{ord(mark[0]):02X}", address) for address in found]
+
+
+def _without_marks_behind(address: str) -> str:
+    """Return an address without the marks of the text around it: those at its end that close nothing in it."""
+    while address and (last := address[-1]) in _AROUND_ADDRESSES:
+        opening = address.count(_OPENED_BY[last]) if last in _OPENED_BY else 0
+        is_its_own = opening >= address.count(last) if opening else last in "\"'" and address.count(last) % 2 == 0
+        if is_its_own:
+            break
+        address = address[:-1]
+    return address
 
 
 def uuid_of(value: object) -> UUID:

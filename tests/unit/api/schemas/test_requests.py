@@ -19,7 +19,7 @@ from sederunt.api.schemas.requests import (
     settings_of_source,
     start_of,
 )
-from sederunt.api.schemas.values import address_in
+from sederunt.api.schemas.values import address_in, meeting_url_of
 from sederunt.model.bot import Authentication, BotConfig, StopOptions
 from sederunt.platforms.registry import services
 
@@ -103,11 +103,22 @@ BARE = "https://zoom.us/j/123456789"
         f"{BARE} (Passcode: 864210)",
         f"Ada invites you.\n\nJoin:\t<{BARE}>\nPasscode: 864210\n",
         f"{BARE}\n",
+        f"\u200b{BARE}\xa0",
+        f"({BARE}).",
+        f"'{BARE}'!",
+        f'[{BARE}"]',
     ],
 )
 def test_a_meeting_address_may_come_with_the_words_around_it(good_bot: Body, text: str) -> None:
     assert config_of({**good_bot, "meeting_url": text}).meeting_url == text
     assert address_in(text) == (text if text.endswith("pwd=a.1") else BARE)
+
+
+@pytest.mark.parametrize("around", ["{}", "Join <{}>.", "({})", '"{}"', "'{}',", "{}:"])
+def test_what_a_tool_decoded_in_an_address_is_encoded_and_kept_to_its_end(around: str) -> None:
+    decoded, encoded = f'{BARE}?c={{"a":["(b)"]}}', f"{BARE}?c=%7B%22a%22:[%22(b)%22]%7D"
+    assert address_in(meeting_url_of(around.replace("{}", decoded))) == encoded
+    assert address_in(f"{BARE}|^`") == f"{BARE}%7C%5E%60"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +128,7 @@ def test_a_meeting_address_may_come_with_the_words_around_it(good_bot: Body, tex
         "zoom.us/j/123456789 Passcode: 864210",
         f"javascript://{BARE}",
         f"{BARE}\x01 (Passcode: 864210)",
-        "https://zoom.us/j/123|456 (Passcode: 864210)",
+        "https://zoom.us/j/123\\456 (Passcode: 864210)",
         "https://[zoom.us/j/123456789 (Passcode: 864210)",
     ],
 )
