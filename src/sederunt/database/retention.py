@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Integer, Table, bindparam, delete, select, update
+from sqlalchemy import Integer, Table, and_, bindparam, delete, not_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -17,6 +17,7 @@ from sederunt.database.engine import Database
 from sederunt.database.first_answers import empty_first_answers
 from sederunt.database.outbox import Resource
 from sederunt.database.paging import BEGINNING, rows_behind
+from sederunt.model.history import STATUS_UPDATE
 
 logger = log.get(component="database")
 
@@ -27,8 +28,11 @@ KEPT: dict[Resource, tuple[timedelta, timedelta]] = {
 }
 
 AGREED_S = 5.0  # between this machine's clock and the database's
+TOLD_FOR = timedelta(days=1)  # so long after a deletion its receiver may still be told of the last changes of status
 CUT_OFF_AFTER = timedelta(days=1)  # an upload whose row is not there by then never gets one
 
+# What outlives a deletion until it is delivered: a status tells nothing that was said.
+_UNTOLD = and_(t.IS_PENDING, t.deliveries.c.type == STATUS_UPDATE)
 _ROWS: dict[Resource, Table] = {"bot": t.bots, "recording": t.recordings}
 
 
@@ -137,14 +141,34 @@ class Deletions:
         return Deletion(**row) if row else None
 
     async def remove_rows(self, deletion: Deletion) -> None:
-        """Remove every row of the resource, unsent messages included. Repeating it does no harm."""
+        """Remove every row of the resource, unsent messages included, but for the changes of status that its receiver
+        has still to be told. Repeating it does no harm.
+        """
         async with self._database.begin() as connection:
             await _remove_rows(connection, deletion.resource, deletion.resource_id)
+            told = delete(t.deliveries).where(t.deliveries.c.resource_id == deletion.resource_id)
+            await connection.execute(told.where(not_(_UNTOLD)))
+
+    async def untold(self) -> set[UUID]:
+        """Return deleted resources of which a receiver has still to be told changes of status, for a day at most;
+        forget those that were told or given up.
+        """
+        now = self._database.clock.now()
+        going = select(t.deletions.c.resource_id).where(t.deletions.c.finished_at.is_(None))
+        asked, rows = t.deletions.c.requested_at, t.deliveries.c
+        async with self._database.begin() as connection:
+            over = rows.resource_id.in_(going.where(asked <= now))
+            await connection.execute(delete(t.deliveries).where(over, not_(_UNTOLD)))
+            waiting = rows.resource_id.in_(going.where(asked <= now, asked > now - TOLD_FOR))
+            return set(await connection.scalars(select(rows.resource_id).where(_UNTOLD, waiting).distinct()))
 
     async def finish(self, deletion: Deletion) -> None:
-        """Note that nothing is left; call it when that is so. Removes the rows where that was not done yet."""
+        """Note that nothing is left; call it when that is so. Removes the rows where that was not done yet, those of
+        webhooks that nobody took included.
+        """
         async with self._database.begin() as connection:
             await _remove_rows(connection, deletion.resource, deletion.resource_id)
+            await connection.execute(delete(t.deliveries).where(t.deliveries.c.resource_id == deletion.resource_id))
             await connection.execute(
                 update(t.deletions)
                 .where(t.deletions.c.resource_id == deletion.resource_id, t.deletions.c.finished_at.is_(None))
@@ -173,7 +197,6 @@ async def _remove_rows(connection: AsyncConnection, resource: Resource, resource
     await empty_first_answers(connection, resource_id)
     await connection.execute(delete(t.holdings).where(t.holdings.c.resource_id == resource_id))
     await connection.execute(delete(t.job_beginnings).where(t.job_beginnings.c.resource_id == resource_id))
-    await connection.execute(delete(t.deliveries).where(t.deliveries.c.resource_id == resource_id))
     # Its messages end in the id, or carry it between two dashes.
     await connection.execute(delete(t.outbox).where(t.outbox.c.message_id.contains(str(resource_id), autoescape=True)))
     await connection.execute(delete(rows).where(rows.c.id == resource_id))  # children cascade

@@ -94,6 +94,8 @@ class Housekeeping:
         # Deletions of which nothing is left here, and something may be at a vendor.
         self._at_vendors: dict[UUID, Deletion] = {}
         self._some_at_vendors = asyncio.Event()
+        # Deletions of which nothing is left but what a receiver has still to be told, with what closes their receipts.
+        self._untold: dict[UUID, Callable[[], Awaitable[None]]] = {}
         self._failed: dict[UUID, None] = {}  # what the storage refused at its last try, the longest ago first
         self._log_holds_deleted = True  # who was here before us may have died in between
 
@@ -260,11 +262,22 @@ class Housekeeping:
             found += page
         # Of an upload that comes just now, a receipt says that it goes tomorrow.
         came = {each.resource_id: each for each in found if self._time.came(each.requested_at)}
-        due = {id_: each for id_, each in came.items() if id_ not in self._at_vendors}
+        await self._tried(partial(self._finish_told, came), None)
+        due = {id_: each for id_, each in came.items() if id_ not in self._at_vendors and id_ not in self._untold}
         count, untried = await self._try_each(due, lambda id_: self._delete(due[id_]))
         for id_ in untried:  # rows go all the same: nobody shall read on
             await self._tried(partial(self._stores.deletions.remove_rows, due[id_]), None)
         return count
+
+    async def _finish_told(self, still_open: Collection[UUID]) -> None:
+        """Close the receipts of what waited for its receivers alone, where that is over."""
+        untold = await self._stores.deletions.untold() if self._untold else set()
+        for id_, finish in list(self._untold.items()):
+            if id_ not in still_open:  # another worker was there
+                del self._untold[id_]
+            elif id_ not in untold:
+                self._log_holds_deleted = True
+                await self._tried(finish, None)
 
     async def _remove_expired(self, now: datetime) -> int:
         """Remove media that had its time; returns of how many. Transcripts stay."""
@@ -325,6 +338,11 @@ class Housekeeping:
             await self._finish(deletion, objects=removed, feed_events=events)
 
     async def _finish(self, deletion: Deletion, **counts: int) -> None:
+        """Close a receipt, unless a receiver has still to be told of the last changes: then it stays open."""
+        if deletion.resource_id in await self._stores.deletions.untold():
+            self._untold[deletion.resource_id] = partial(self._finish, deletion, **counts)
+            return
+        self._untold.pop(deletion.resource_id, None)
         await self._stores.deletions.finish(deletion)
         logger.info(
             "resource deleted",

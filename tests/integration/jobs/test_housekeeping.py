@@ -19,7 +19,7 @@ from sederunt.bus.streams import QUEUES
 from sederunt.bus.tasks import end
 from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
-from sederunt.database.deliveries import Deliveries
+from sederunt.database.deliveries import Attempt, Deliveries, Delivery, DeliveryState
 from sederunt.database.engine import Database
 from sederunt.database.holdings import Holdings
 from sederunt.database.ids import new_id
@@ -247,6 +247,95 @@ async def test_media_that_had_its_time_goes_and_a_deleted_bot_goes_whole(
     assert (await housekeeping.slow_pass()).expired == 1
     assert await objects.keys("bots/") == []
     assert (await bots.get(old.id)).recording_object is None
+
+
+async def _deleted_untold(
+    bots: Bots, stores: Stores, make_bot: MakeBot, status: BotStatus = BotStatus.JOINING
+) -> tuple[Bot, Delivery]:
+    """A bot that was deleted while its receiver was down; what waits for that receiver."""
+    bot = await bots.create(make_bot(webhook_url="https://receiver.example/", status=status))
+    if status is BotStatus.LEAVING:
+        await bots.request_deletion(bot.id, bot.account_id)
+        await bots.record_transition(bot.id, Trigger.LEFT)
+    else:
+        await bots.record_transition(bot.id, Trigger.REFUSED, reason=StopReason.REQUEST_DENIED)
+        await bots.request_deletion(bot.id, bot.account_id)
+    await stores.objects.put(f"bots/{bot.id}/recording.webm", b"media")
+    delivery = await stores.deliveries.next(bot.id)
+    assert delivery is not None
+    return bot, delivery
+
+
+async def _attempted(stores: Stores, delivery: Delivery, clock: FakeClock, state: DeliveryState) -> None:
+    attempt = Attempt(at=clock.now(), status=500, ms=3, answer="")
+    again_at = clock.now() if state is DeliveryState.PENDING else None
+    await stores.deliveries.record_attempt(delivery.id, attempt, state=state, next_attempt_at=again_at)
+
+
+@pytest.mark.parametrize("status", [BotStatus.JOINING, BotStatus.LEAVING])
+@pytest.mark.parametrize("end", [DeliveryState.DELIVERED, DeliveryState.GIVEN_UP])
+async def test_the_last_changes_of_a_deleted_bot_are_told_and_then_gone(
+    housekeeping: Housekeeping,
+    bots: Bots,
+    stores: Stores,
+    clock: FakeClock,
+    make_bot: MakeBot,
+    status: BotStatus,
+    end: DeliveryState,
+) -> None:
+    bot, delivery = await _deleted_untold(bots, stores, make_bot, status)
+    await _attempted(stores, delivery, clock, DeliveryState.PENDING)
+    assert (await housekeeping.slow_pass()).deleted == 1
+    assert await stores.objects.keys("bots/") == []
+    with pytest.raises(NotFound):
+        await bots.get(bot.id)
+    assert [deletion.resource_id for deletion in await stores.deletions.unfinished()] == [bot.id]
+    assert await stores.deliveries.due(clock.now()) == [("bot", bot.id)]
+    waiting = await stores.deliveries.next(bot.id)
+    assert waiting is not None
+    assert (waiting.data, len(waiting.attempts)) == (delivery.data, 1)
+    assert (await housekeeping.slow_pass()).deleted == 0, "nothing more is to be done here"
+    await _attempted(stores, waiting, clock, end)
+    await housekeeping.slow_pass()
+    assert await stores.deletions.unfinished() == []
+    assert await stores.deliveries.of(bot.id, bot.account_id) == []
+
+
+async def test_the_last_changes_of_a_deleted_bot_wait_for_a_day_also_over_a_restart(
+    housekeeping: Housekeeping,
+    bots: Bots,
+    stores: Stores,
+    bus: Bus,
+    line: WaitingLine,
+    clock: FakeClock,
+    make_bot: MakeBot,
+) -> None:
+    bot, _ = await _deleted_untold(bots, stores, make_bot)
+    await housekeeping.slow_pass()
+    clock.advance(timedelta(hours=23).total_seconds())
+    again = Housekeeping(stores, bus, clock, line)
+    await again.slow_pass()
+    assert await stores.deliveries.next(bot.id) is not None
+    clock.advance(timedelta(hours=1).total_seconds())
+    await again.slow_pass()
+    assert await stores.deletions.unfinished() == []
+    assert await stores.deliveries.next(bot.id) is None
+
+
+async def test_of_what_a_deleted_bot_has_to_tell_words_go_at_once(
+    housekeeping: Housekeeping, bots: Bots, stores: Stores, clock: FakeClock, make_bot: MakeBot
+) -> None:
+    bot = make_bot(webhook_url="https://receiver.example/", status=BotStatus.JOINING)
+    bot = await bots.create(replace(bot, config=replace(bot.config, webhook_events=("chat_message",))))
+    await bots.add_event(bot.id, "chat_message", {"content": "Hello."})
+    for trigger in (Trigger.ADMITTED, Trigger.CRASHED):
+        await bots.record_transition(bot.id, trigger)
+    first, told, untold = await stores.deliveries.of(bot.id, bot.account_id)
+    assert (first.type, told.type, untold.type) == ("chat_message", "status_update", "status_update")
+    await _attempted(stores, told, clock, DeliveryState.DELIVERED)
+    await bots.request_deletion(bot.id, bot.account_id)
+    await housekeeping.slow_pass()
+    assert [delivery.id for delivery in await stores.deliveries.of(bot.id, bot.account_id)] == [untold.id]
 
 
 @pytest.mark.parametrize(("for_1_year", "days"), [(False, 1), (True, 365)])
