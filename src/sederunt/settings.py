@@ -397,7 +397,9 @@ class PricingSettings(Section):
         default_factory=dict, description="An hour of a transcription model: identifier → price; none for an own key."
     )
     video_per_hour: float = Field(0.0, ge=0, description="An hour of recorded video, on top.")
-    realtime_audio_per_hour: float = Field(0.0, ge=0, description="An hour of realtime sockets, on top.")
+    realtime_audio_per_hour: float = Field(
+        0.0, ge=0, description="An hour of realtime sockets with a model that is not realtime, on top."
+    )
     storage_1_year_per_hour: float = Field(0.0, ge=0, description="An hour of recording kept for a year, on top.")
 
 

@@ -85,6 +85,11 @@ def has_sockets(identifier: str, *, realtime_audio: bool) -> bool:
     return realtime_audio or (row is not None and row.realtime)
 
 
+def has_added_sockets(identifier: str, *, realtime_audio: bool) -> bool:
+    """Return whether a bot has realtime sockets because the caller asked for them: a live model brings them anyhow."""
+    return realtime_audio and not has_sockets(identifier, realtime_audio=False)
+
+
 def is_live_here(identifier: str) -> bool:
     """Return whether this machine itself transcribes while the meeting goes on: it can follow only so many bots."""
     row = find(identifier)

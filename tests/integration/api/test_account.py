@@ -21,7 +21,8 @@ from sederunt.api.routes import ROUTES
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.database.deliveries import Attempt, Deliveries, DeliveryState
 from sederunt.model.budgets import count_of
-from sederunt.settings import BusSettings, PricingSettings
+from sederunt.model.status import Trigger
+from sederunt.settings import BusSettings, DatabaseSettings, PricingSettings
 
 UNKNOWN = "0195f2c4-6a1e-7b3d-9f00-000000000001"
 
@@ -222,6 +223,35 @@ async def test_deliveries_are_listed_and_sent_once_more(room: ApiRoom) -> None:
     assert replayed == {"replayed": 1}
     pending = (await room.client.get("/webhook-delivery", params={"state": "pending"})).json()["data"]
     assert len(pending) == 3
+
+
+async def test_realtime_sockets_are_on_top_for_models_alone_that_are_not_realtime(
+    tmp_path: Path, bus_settings: BusSettings, clock: FakeClock, address: str
+) -> None:
+    pricing = PricingSettings(base_per_hour=0.6, realtime_audio_per_hour=0.4)
+    database = DatabaseSettings(url=address)
+    async with api_room(tmp_path / "data", bus_settings, clock, pricing=pricing, database=database) as room:
+        for model, asked, rate in (
+            ("whisper-realtime", {}, 0.6),
+            ("whisper-realtime", {"realtime_audio": False}, 0.6),
+            ("whisper-realtime", {"realtime_audio": True}, 0.6),
+            ("whisper", {}, 0.6),
+            ("whisper", {"realtime_audio": True}, 1.0),
+        ):
+            made = await room.bot(transcription_model=model, **asked)
+            for trigger in (Trigger.LAUNCHED, Trigger.ADMITTED):
+                await room.bots.record_transition(UUID(made["id"]), trigger)
+            clock.advance(3600)
+            ended = {"recording_ended_at": clock.now()}
+            await room.bots.record_transition(UUID(made["id"]), Trigger.ENDED, changes=ended)
+            for trigger in (Trigger.LEFT, Trigger.CLOSED):
+                await room.bots.record_transition(UUID(made["id"]), trigger)
+            price = (await room.client.get(f"/bot/{made['id']}/pricing")).json()
+            assert price["total"] == {"rate_per_hour": rate, "amount": rate}, (model, asked)
+            assert bool(price["addons"]) == (rate > 0.6), (model, asked)
+        usage = (await room.client.get("/usage")).json()["data"]
+        amounts = {row["transcription_model"]: row["amount"] for row in usage}
+        assert amounts == {"whisper-realtime": 1.8, "whisper": 1.6}
 
 
 async def test_usage_counts_minutes_by_key_and_model_at_the_operators_rates(

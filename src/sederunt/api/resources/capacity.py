@@ -6,13 +6,12 @@ from sederunt.api.call import Call
 from sederunt.api.failures import json_response
 from sederunt.api.schemas.faults import add, read
 from sederunt.api.schemas.requests import CapacityFields
-from sederunt.api.schemas.views import is_realtime
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Bot
 from sederunt.model.minutes import minutes_of, waiting_minutes_of
 from sederunt.model.status import ENDINGS
 from sederunt.settings import PricingSettings
-from sederunt.transcription.models import ModelRow, find, models
+from sederunt.transcription.models import ModelRow, find, has_added_sockets, models
 
 
 async def bot_pricing(call: Call) -> Response:
@@ -71,13 +70,14 @@ def pricing_of(bot: Bot, rates: PricingSettings) -> dict[str, object]:
     """Return rates per hour, and the amount once the bot has ended."""
     config = bot.config
     row = find(config.transcription_model)
+    sockets = has_added_sockets(config.transcription_model, realtime_audio=config.realtime_audio)
     own_key = config.transcription_credentials is not None
     model_rate = rates.models_per_hour.get(row.identifier if row else "", 0.0) if not own_key else 0.0
     addons = [
         {"name": name, "rate_per_hour": rate}
         for name, rate, wanted in (
             ("video", rates.video_per_hour, config.video),
-            ("realtime_audio", rates.realtime_audio_per_hour, config.realtime_audio and is_realtime(bot)),
+            ("realtime_audio", rates.realtime_audio_per_hour, sockets),
             ("store_recording_for_1_year", rates.storage_1_year_per_hour, config.store_recording_for_1_year),
         )
         if wanted

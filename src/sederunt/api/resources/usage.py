@@ -12,7 +12,7 @@ from sederunt.api.failures import json_response
 from sederunt.database.usage import Used
 from sederunt.errors import InvalidConfig
 from sederunt.settings import PricingSettings
-from sederunt.transcription.models import find
+from sederunt.transcription.models import find, has_added_sockets
 
 _EPOCH = date(1970, 1, 1)
 _DAYS = 366  # of one question at most
@@ -87,7 +87,8 @@ def amount_of(used: Used, rates: PricingSettings) -> float:
     if used.resource == "bot":
         rate += rates.base_per_hour
         rate += rates.video_per_hour if used.video else 0.0
-        rate += rates.realtime_audio_per_hour if used.realtime_audio else 0.0
+        sockets = has_added_sockets(used.model, realtime_audio=used.realtime_audio)
+        rate += rates.realtime_audio_per_hour if sockets else 0.0
     return used.minutes / 60 * rate + used.waiting_minutes / 60 * rates.base_per_hour
 
 
