@@ -1,14 +1,17 @@
 """Standalone recordings through the interface: three ways in, looking, listing, deleting."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import httpx2
 import pytest
 
 from harness.api_room import ApiRoom, api_room, tone_wav
 from harness.fake_clock import FakeClock
+from sederunt.api.schemas.requests import RecordingFields
 from sederunt.api.schemas.views import moment
 from sederunt.database.holdings import Holdings
 from sederunt.errors import NotFound
@@ -48,6 +51,58 @@ async def test_a_form_without_a_file_may_name_an_address(room: ApiRoom) -> None:
     answer = await room.client.post("/recording", files=files)
     assert answer.status_code == 200, answer.text
     assert not await room.receipts(), "it is not to be removed"
+
+
+@pytest.mark.parametrize("name", ["", "empty.wav"])
+@pytest.mark.parametrize("source", ["recording_file", "recording_url", "meeting_bot_id", "recording_id"])
+async def test_a_page_may_send_its_other_inputs_empty(room: ApiRoom, wav: bytes, source: str, name: str) -> None:
+    sources: dict[str, Any] = {
+        "recording_file": ("talk.wav", wav),
+        "recording_url": (None, URL),
+        "meeting_bot_id": (None, (await bot_with_recording(room))["id"]),
+        "recording_id": (None, (await room.recording(wav))["id"]),
+    }
+    keys = await room.objects.keys("recordings")
+    empty = dict.fromkeys(RecordingFields.model_fields, (None, "")) | {"recording_file": (name, b"")}
+    sent = {**empty, "transcription_model": (None, "whisper"), source: sources[source]}
+    answer = await send_form(room, sent)
+    assert answer.status_code == 200, answer.text
+    stored = [f"recordings/{answer.json()['id']}/source"] if source == "recording_file" else []
+    assert sorted(await room.objects.keys("recordings")) == sorted([*keys, *stored])
+    assert not await room.receipts()
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("empty.wav", "recording_file cannot be used: The file is empty."),
+        ("", "Exactly one of recording_file, recording_url, meeting_bot_id and recording_id is required."),
+    ],
+)
+async def test_an_empty_file_alone_is_no_recording(room: ApiRoom, name: str, sentence: str) -> None:
+    answer = await send_form(room, {"recording_file": (name, b""), "transcription_model": (None, "whisper")})
+    assert (answer.status_code, answer.json()["errors"]) == (400, {"recording_file": [sentence]})
+    assert not await room.objects.keys("recordings")
+    assert not await room.receipts()
+
+
+async def test_a_file_with_something_in_it_is_a_source_whatever_its_name(room: ApiRoom, wav: bytes) -> None:
+    for name in ("", "talk.wav"):
+        others = {"recording_url": (None, URL), "transcription_model": (None, "whisper")}
+        answer = await send_form(room, {"recording_file": (name, wav), **others})
+        assert answer.status_code == 400
+        assert answer.json()["message"].startswith("Exactly one of")
+
+
+async def send_form(room: ApiRoom, parts: Mapping[str, tuple[str | None, Any]]) -> httpx2.Response:
+    """The answer to a form as pages send it: a file input in which nobody chose a file has an empty name."""
+    boundary, body = "7f3a", b""
+    for field, (name, value) in parts.items():
+        file = "" if name is None else f'; filename="{name}"'
+        body += f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"{file}\r\n\r\n'.encode()
+        body += (value.encode() if isinstance(value, str) else value) + b"\r\n"
+    headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    return await room.client.post("/recording", content=body + f"--{boundary}--\r\n".encode(), headers=headers)
 
 
 async def test_copies_are_counted_before_they_are_made(tmp_path: Path, bus_settings: BusSettings) -> None:

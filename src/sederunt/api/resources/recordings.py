@@ -17,7 +17,7 @@ from sederunt.api.schemas.faults import Faults, add, in_order, read
 from sederunt.api.schemas.requests import RecordingFields, recording_config, settings_of_source
 from sederunt.api.schemas.views import plain_recording_json, recording_json, recording_summary, recording_values
 from sederunt.api.transport.etags import etag_of, headers_of, is_asked, is_held, not_modified
-from sederunt.api.transport.uploads import Upload, boundary_of, form_values, take_form
+from sederunt.api.transport.uploads import Form, Upload, boundary_of, form_values, take_form
 from sederunt.database.holdings import Holding, Holdings, refuse_stored
 from sederunt.database.ids import new_id
 from sederunt.database.recordings import RecordingPage
@@ -93,14 +93,15 @@ async def _take_upload(call: Call, boundary: str, recording_id: UUID) -> Respons
             most_bytes=call.context.settings.api.max_upload_bytes,
             digest=key_of(call.request) is not None,
         )
-        if form.upload is not None:
-            call.context.metrics.uploaded_bytes.inc(form.upload.size)
+        upload = await _chosen_file(call, form)
+        if upload is not None:
+            call.context.metrics.uploaded_bytes.inc(upload.size)
         await call.context.socket_holders.refuse_who_is_over(call.caller)  # a large file takes its time
         asked = form_values(RecordingFields, form.fields)
         answer = await answer_once(
             call,
-            [asked, form.upload.digest if form.upload else None],
-            lambda keyed: _accept(call, recording_id, asked, form.upload, keyed),
+            [asked, upload.digest if upload else None],
+            lambda keyed: _accept(call, recording_id, asked, upload, keyed),
         )
         if REPEATED in answer.headers:
             await _forget_upload(call, recording_id)
@@ -109,6 +110,19 @@ async def _take_upload(call: Call, boundary: str, recording_id: UUID) -> Respons
         if not await _may_have_row(call, recording_id):
             await _forget_upload(call, recording_id)
         raise
+
+
+async def _chosen_file(call: Call, form: Form) -> Upload | None:
+    """Return the file of a form. Pages send an input in which nobody chose one as an empty file: nothing of that is
+    kept, nor of an empty file beside another source.
+    """
+    upload = form.upload
+    if upload is None or upload.size > 0:
+        return upload
+    if upload.filename and not any(any(form.fields.get(name, ())) for name in _NAMED_SOURCES):
+        return upload  # to be refused by name
+    await call.context.objects.delete(upload.key)
+    return None
 
 
 async def _may_have_row(call: Call, recording_id: UUID) -> bool:

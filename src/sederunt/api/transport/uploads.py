@@ -37,6 +37,7 @@ class Upload:
     key: str
     size: int
     objects: Objects
+    filename: str = ""  # as the form has it; of an input in which nobody chose a file it is empty
     digest: str | None = None  # SHA-256, where it was asked for
 
     async def check(self, readers: Readers, account_id: UUID, *, most_hours: float) -> float:
@@ -115,7 +116,8 @@ async def _store(
             if digest is not None:
                 digest.update(data)
             await writer.write(data)
-    return Upload(key=key, size=size, objects=objects, digest=digest.hexdigest() if digest else None)
+    sha256 = digest.hexdigest() if digest else None
+    return Upload(key=key, size=size, objects=objects, filename=segment.filename or "", digest=sha256)
 
 
 async def _field(segment: "_Segment", most_bytes: int, file_field: str) -> str:
@@ -139,7 +141,11 @@ class _Segment:
     """One part of the form; its chunks must be read before the next part is asked for."""
 
     def __init__(self, part: multipart.MultipartSegment, events: AsyncIterator[Any]) -> None:
-        self.name, self.is_file, self._events = part.name, part.filename is not None, events
+        self.name, self.filename, self._events = part.name, part.filename, events
+
+    @property
+    def is_file(self) -> bool:
+        return self.filename is not None
 
     async def chunks(self) -> AsyncIterator[bytes]:
         async for event in self._events:
