@@ -11,12 +11,14 @@ import pytest
 
 from harness.api_room import ApiRoom, api_room, tone_wav
 from harness.fake_clock import FakeClock
+from sederunt.api.checks import Checks
 from sederunt.api.schemas.requests import RecordingFields
 from sederunt.api.schemas.views import moment
 from sederunt.database.holdings import Holdings
 from sederunt.errors import NotFound
 from sederunt.model.status import Trigger
 from sederunt.settings import BusSettings
+from sederunt.transcription.models import models, providers
 
 URL = "https://files.example/talk.mp3"
 
@@ -180,6 +182,64 @@ async def test_a_bots_model_that_recordings_have_not_must_be_replaced(room: ApiR
     assert list(answer.json()["errors"]) == ["transcription_model"]
     body = {"meeting_bot_id": bot["id"], "transcription_model": "whisper"}
     assert (await room.client.post("/recording", json=body)).status_code == 200
+
+
+async def _own_keys(room: ApiRoom, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A credential for each vendor, all of them fit for their models."""
+    monkeypatch.setattr(Checks, "_fault", lambda *_: None)
+    added = {
+        row.name: await room.credentials.add(
+            room.account_id,
+            row.name,
+            f"key-{row.name}-1234567890",
+            organisation="o" if row.needs_organisation else None,
+        )
+        for row in providers().values()
+        if row.needs_key
+    }
+    return {name: str(credential.id) for name, credential in added.items()}
+
+
+async def test_each_bots_recording_can_be_transcribed_again_as_it_was(
+    room: ApiRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = await _own_keys(room, monkeypatch)
+    for row in models():
+        if row.provider is None or not row.for_bots:
+            continue
+        own = {"transcription_credentials": keys[row.provider]} if row.provider in keys else {}
+        bot = await bot_with_recording(room, transcription_model=row.identifier, **own)
+        answer = await room.client.post("/recording", json={"meeting_bot_id": bot["id"]})
+        if row.realtime:
+            assert list(answer.json()["errors"]) == ["transcription_model"], row.identifier
+        else:
+            assert (answer.status_code, answer.json()["transcription_model"]) == (200, row.identifier), answer.text
+            made = answer.json()["id"]
+            await room.recordings.mark(UUID(made), recording_object=f"recordings/{made}/source")
+            again = await room.client.post("/recording", json={"recording_id": made})
+            assert (again.status_code, again.json()["transcription_model"]) == (200, row.identifier), again.text
+        await room.client.delete(f"/bot/{bot['id']}")
+
+
+async def test_a_bots_models_that_help_out_are_taken_over_whole(room: ApiRoom, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = await _own_keys(room, monkeypatch)
+    own = {"transcription_model": "vendor2", "transcription_credentials": keys["deepgram"]}
+    bot = await bot_with_recording(room, **own, transcription_fallback=["vendor2-v3", "whisper"])
+    made = (await room.client.post("/recording", json={"meeting_bot_id": bot["id"]})).json()
+    assert made["transcription_fallback"] == ["vendor2-v3", "whisper"]
+
+
+async def test_a_model_for_bots_alone_is_no_callers_to_name_for_a_recording(
+    room: ApiRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = await _own_keys(room, monkeypatch)
+    bot = await bot_with_recording(room)
+    asked = {"meeting_bot_id": bot["id"], "transcription_credentials": keys["deepgram"]}
+    named = await room.client.post("/recording", json={**asked, "transcription_model": "vendor2-v3"})
+    assert "transcription_model" in named.json()["errors"]
+    helping = {"transcription_model": "vendor2", "transcription_fallback": ["vendor2-v3"]}
+    answer = await room.client.post("/recording", json={**asked, **helping})
+    assert list(answer.json()["errors"]) == ["transcription_fallback"]
 
 
 @pytest.mark.parametrize("status", ["scheduled", "booting", "recording", "not_admitted", "failed"])

@@ -26,7 +26,7 @@ from sederunt.errors import InvalidConfig, MediaError, NotFound
 from sederunt.model.bot import Bot
 from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus
-from sederunt.transcription.models import find
+from sederunt.transcription.models import batch_models
 
 logger = log.get(component="api")
 
@@ -258,9 +258,10 @@ async def _source_recording(call: Call, recording_id: UUID, faults: Faults) -> R
 
 
 def _check_model(identifier: str, faults: Faults) -> None:
-    """Refuse a model taken over from a bot that recordings cannot use."""
-    row = find(identifier)
-    if "transcription_model" not in faults and (row is None or not row.for_recordings):
+    """Refuse a model taken over from a bot that transcribes nothing recorded. One that callers may name for bots alone
+    is taken over: it transcribed this very sound.
+    """
+    if "transcription_model" not in faults and not batch_models([identifier]):
         sentence = f"transcription_model must be given: the bot's own, '{identifier}', is not for recordings."
         add(faults, "transcription_model", sentence)
 

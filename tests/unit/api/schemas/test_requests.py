@@ -368,15 +368,15 @@ def test_a_number_or_flag_that_is_null_in_an_inner_object_was_not_sent(good_bot:
     assert kept == StopOptions(time_limit=30, silence_detection=3)
 
 
-def test_a_recording_takes_over_the_bots_fallback_as_far_as_it_can_be_its_own(good_bot: Body) -> None:
+def test_a_recording_takes_over_the_bots_fallback_as_far_as_it_can_do_what_is_asked(good_bot: Body) -> None:
     bot = config_of({**good_bot, "transcription_model": "vendor3", "transcription_fallback": ["vendor2-v3", "vendor8"]})
     base = settings_of_source(bot)
 
     def fallback(**fields: Any) -> tuple[str, ...] | None:
         return recording_config(read(RecordingFields, fields).fields, base).transcription_fallback
 
-    assert fallback() == ("vendor8",)
-    assert fallback(transcription_model="vendor8") == ()
+    assert fallback() == ("vendor2-v3", "vendor8")
+    assert fallback(transcription_model="vendor8") == ("vendor2-v3",)
     assert fallback(transcription_fallback=["vendor1"]) == ("vendor1",)
 
 
