@@ -147,7 +147,7 @@ def _with_key(table: Mapping[str, Route], path: str) -> Callable[[Request], Awai
         context: ApiContext = request.app.state.context
         try:
             caller = await caller_of(context, request)
-            info.key_id = str(caller.key_id or caller.person_id)
+            info.comes_from(caller)
             route = table["GET" if request.method == "HEAD" else request.method]
             refuse_unpermitted(caller, route.needed)
             answer = await route.handler(Call(context, request, caller))

@@ -72,7 +72,7 @@ def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
             return RedirectResponse(
                 request.url.replace(path="/sign-in", query="").include_query_params(next=wanted), 303
             )
-        request_info_of(request).key_id = str(visitor.person.id)
+        request_info_of(request).comes_from(visitor.caller)
         page = Page(context, request, visitor.caller, visitor)
         try:
             context.auth.count(page.caller)

@@ -77,7 +77,7 @@ class McpEndpoint:
         try:
             refuse_strangers(request.headers.get("origin"), self._settings)
             caller = await request.app.state.context.auth.caller(request.headers.get("authorization"))
-            request_info_of(request).key_id = str(caller.key_id)
+            request_info_of(request).comes_from(caller)
             body = await whole_body(request, LONGEST_BODY)
             refuse_parts(body, MOST_COMMAS)
         except Exception as error:

@@ -1,28 +1,35 @@
 """Delay answers to callers that are refused again and again, before anything is looked up for them.
 
 A refusal costs nearly as much as an answer, and is charged to nobody's budget of requests: a flood of them took a core.
-They are counted by the caller's key, or cookie, where that was good lately; so an address that others attack from as
-well, such as a proxy's, costs those nothing who have a key. All others are counted by their address.
+They are counted by the caller's key, or session, where that was good lately; so an address that others attack from as
+well, such as a proxy's, costs those nothing who have a key. All others are counted by their address. Key and
+session are read as the checks of both read them: whatever else a request says, it is the same caller's.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from ipaddress import ip_address
 from time import monotonic
+from typing import Literal
 
+from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from sederunt.accounting import Rate
+from sederunt.api.access.auth import bearer_key
+from sederunt.api.access.sessions import session_token
+from sederunt.errors import Unauthorized
 from sederunt.model.budgets import BUDGETS, Budget
 
 LONGEST_S = 5.0  # nobody is kept waiting longer; then the answer is 429, and the connection's end
 MOST_WAITING = 1_000  # callers of one process; beyond that nobody is kept
-MOST_KNOWN = 10_000  # keys and cookies
+MOST_KNOWN = 10_000  # keys and sessions
 REFUSALS: Budget = BUDGETS["refusals"]
 
-_CREDENTIALS = (b"authorization", b"cookie")
 _REFUSED = frozenset({401, 403, 404, 405, 429})
 
+Shown = Literal["key", "session"]
 Holder = str | int  # an address, or the hash of what was good lately
 
 
@@ -39,15 +46,14 @@ class RefusalDelay:
     ) -> None:
         self._rate = Rate(REFUSALS.default, REFUSALS.per_s, now)
         self._pause = pause
-        self._good: dict[int, None] = {}  # hashes of credentials
+        self._good: dict[Holder, None] = {}  # hashes of credentials, those heard of last at the end
         self._waiting = 0
 
     def holder(self, scope: Scope) -> Holder | None:
         """Return by what a request's refusals are counted; None for one that comes from this process itself."""
         if not scope.get("client"):
             return None
-        shown = _credential(scope)
-        return shown if shown in self._good else _network(scope["client"][0])
+        return next((shown for shown in _shown(scope).values() if shown in self._good), _network(scope["client"][0]))
 
     async def lets_pass(self, holder: Holder) -> bool:
         """Wait until it is the holder's turn, where it was refused too often; False where that is too far away."""
@@ -62,22 +68,29 @@ class RefusalDelay:
                 self._waiting -= 1
         return behind_s <= LONGEST_S
 
-    def answered(self, scope: Scope, holder: Holder, status: int, *, known: bool) -> None:
-        """Count an answer; `known` says that a key or a session was found good."""
+    def answered(self, scope: Scope, holder: Holder, status: int, *, good: Shown | None) -> None:
+        """Count an answer; `good` says which of the things that the request shows was found good."""
         if status in _REFUSED:
             self._rate.charge(holder, 1)
-        shown = holder if isinstance(holder, int) else _credential(scope)
         if status == 401:
+            self._good.pop(holder, None)
+        elif good is not None:
+            shown = _shown(scope)[good]
             self._good.pop(shown, None)
-        elif known and shown not in self._good:
-            if len(self._good) >= MOST_KNOWN:
-                self._good.clear()
             self._good[shown] = None
+            if len(self._good) > MOST_KNOWN:
+                del self._good[next(iter(self._good))]
 
 
-def _credential(scope: Scope) -> int:
-    """Return a number for what a request shows; nothing secret is kept."""
-    return hash(tuple(value for name, value in scope["headers"] if name in _CREDENTIALS))
+def _shown(scope: Scope) -> dict[Shown, int]:
+    """Return a number for each key or session that a request shows; nothing secret is kept."""
+    connection = HTTPConnection(scope)
+    shown: dict[Shown, int] = {}
+    with suppress(Unauthorized):
+        shown["key"] = hash(bearer_key(connection.headers.get("authorization")))
+    if token := session_token(connection):
+        shown["session"] = hash(token)
+    return shown
 
 
 def _network(address: str) -> str:

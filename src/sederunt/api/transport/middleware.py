@@ -17,7 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sederunt import log, tracing
 from sederunt.accounting import Ledger
-from sederunt.api.access.refusal_delay import LONGEST_S, REFUSALS, Holder, RefusalDelay
+from sederunt.accounts.keys import Caller
+from sederunt.api.access.refusal_delay import LONGEST_S, REFUSALS, Holder, RefusalDelay, Shown
 from sederunt.api.failures import answer_to
 from sederunt.api.monitoring.metrics import Metrics
 from sederunt.api.transport.fair_uploads import Traffic
@@ -39,8 +40,14 @@ class RequestInfo:
     traffic: Traffic
     route: str = _UNKNOWN_ROUTE  # template of the path: the path itself may hold secrets
     key_id: str | None = None
+    good: Shown | None = None  # by what its caller is known
     quiet: bool = False  # asked by machines all the time: not worth a line
     status: int = 0
+
+    def comes_from(self, caller: Caller) -> None:
+        """Note whose request it is."""
+        self.key_id = str(caller.key_id or caller.person_id)
+        self.good = "key" if caller.key_id else "session"
 
 
 class RequestMiddleware:
@@ -89,7 +96,7 @@ class RequestMiddleware:
                     await response(scope, receive, send_noted)
             finally:
                 if holder is not None:
-                    self._brakes.answered(scope, holder, info.status, known=info.key_id is not None)
+                    self._brakes.answered(scope, holder, info.status, good=info.good)
                 self._note(scope["method"], info, time.perf_counter() - started)
 
     def _noting_refusal(self, scope: Scope, holder: Holder | None, send: Send) -> Send:
@@ -100,7 +107,7 @@ class RequestMiddleware:
             nonlocal opened
             if not opened and holder is not None:
                 refusals = {"websocket.close": 403, "websocket.http.response.start": message.get("status", 403)}
-                self._brakes.answered(scope, holder, refusals.get(message["type"], 200), known=False)
+                self._brakes.answered(scope, holder, refusals.get(message["type"], 200), good=None)
             opened = True
             await send(message)
 
