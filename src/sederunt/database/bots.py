@@ -27,9 +27,16 @@ from sederunt.database.deliveries import enqueue, enqueue_asked
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.event_rows import add_event, told_when_it_left
 from sederunt.database.first_answers import FirstAnswer, keep_first_answer
-from sederunt.database.holdings import UNLIMITED, AccountLimits, forget_holding, refuse_overfull
+from sederunt.database.holdings import (
+    UNLIMITED,
+    AccountLimits,
+    Holding,
+    forget_holding,
+    note_holding,
+    refuse_overfull,
+)
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
-from sederunt.database.seats import BookingLimits, overbooked, refuse_booked_up, refuse_full, refuse_twin
+from sederunt.database.seats import BookingLimits, lock_account, overbooked, refuse_booked_up, refuse_full, refuse_twin
 from sederunt.errors import Conflict, NotFound, Superseded
 from sederunt.model.bot import Bot, BotConfig
 from sederunt.model.history import OVERBOOKED, STATUS_UPDATE, WHY, Event
@@ -96,6 +103,7 @@ class Bots(BotReading):
         most: int | None = None,
         booking: BookingLimits | None = None,
         limits: AccountLimits = UNLIMITED,
+        holding: Holding | None = None,
         answer: FirstAnswer | None = None,
         twin_s: float = 0,
     ) -> Bot:
@@ -105,6 +113,7 @@ class Bots(BotReading):
             most: bots that its account may have at work, or scheduled where this one is.
             booking: how many may be scheduled for one moment; one too many is refused, or has it in its history.
             limits: what its account may have stored when it asks for another bot.
+            holding: what is stored of it already.
             answer: what the request is answered, where it has an Idempotency-Key.
             twin_s: seconds for which the same key may not send a second bot into the meeting.
 
@@ -127,6 +136,8 @@ class Bots(BotReading):
             await connection.execute(insert(t.bots).values({**columns_of(bot, self._seals), "origin": carried()}))
             if too_much is not None:
                 await add_event(connection, bot.id, OVERBOOKED, too_much, bot.created_at)
+            if holding is not None:
+                await note_holding(connection, holding)
             if bot.config.bot_avatar_object is not None:
                 await row_is_there(connection, bot.id)
             await _index_metadata(connection, bot.id, bot.config)
@@ -268,13 +279,22 @@ class Bots(BotReading):
         *,
         most: int | None = None,
         booking: BookingLimits | None = None,
+        holding: Holding | None = None,
+        limits: AccountLimits = UNLIMITED,
     ) -> bool:
         """Replace what was asked of a scheduled bot; False, with nothing changed, where another did since it was read.
 
+        Args:
+            holding: what is stored of it from now on, where that changes.
+
         Raises Conflict once it is not scheduled any more, NotFound; LimitReached, with nothing changed, where its
-        account has `most` bots at work already, or `booking` refuses its new time.
+        account has `most` bots at work already, `booking` refuses its new time, or something is to be stored and the
+        account has as much as `limits` allow beside it.
         """
         async with self._database.begin() as connection:
+            await lock_account(connection, before.account_id)  # always before the bot's own row: see `overbooked`
+            if holding is not None and holding.stored_bytes:
+                await refuse_overfull(connection, before.account_id, limits, but=before.id)
             if most is not None:
                 await refuse_full(connection, before.account_id, most, self._clock.now(), but=before.id)
             row = await self._row(connection, before.id, lock=True)
@@ -293,6 +313,8 @@ class Bots(BotReading):
             await connection.execute(changing)
             await connection.execute(delete(t.bot_metadata).where(t.bot_metadata.c.bot_id == before.id))
             await _index_metadata(connection, before.id, config)
+            if holding is not None:
+                await note_holding(connection, holding)
         return True
 
     async def request_stop(self, bot_id: UUID, account_id: UUID | None = None) -> Bot:

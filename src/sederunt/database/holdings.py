@@ -101,11 +101,18 @@ async def forget_holding(connection: AsyncConnection, resource_id: UUID) -> None
     await connection.execute(delete(t.holdings).where(t.holdings.c.resource_id == resource_id))
 
 
-async def refuse_overfull(connection: AsyncConnection, account_id: UUID, limits: AccountLimits) -> None:
-    """Raise LimitReached where the account has as much stored as it may."""
+async def refuse_overfull(
+    connection: AsyncConnection, account_id: UUID, limits: AccountLimits, *, but: UUID | None = None
+) -> None:
+    """Raise LimitReached where the account has as much stored as it may.
+
+    Args:
+        but: a bot or recording that does not count.
+    """
     if not limits.stored_gb:
         return
-    stored = await connection.scalar(_stored().where(t.holdings.c.account_id == account_id))
+    others = t.holdings.c.resource_id != (but or UUID(int=0))
+    stored = await connection.scalar(_stored().where(t.holdings.c.account_id == account_id, others))
     refuse_stored(int(stored or 0), limits.stored_gb)
 
 

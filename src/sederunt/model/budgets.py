@@ -77,7 +77,7 @@ ROWS: tuple[Budget, ...] = (
     Budget(
         name="stored_gb", of=_A, unit="GB of recordings and what belongs to them", default=1_000,
         setting="limits.stored_gb", over=_ALL, zero_is_endless=True,
-        spent="403 for new bots and recordings; what runs or is booked goes on and is stored",
+        spent="403 for new bots, pictures of bots and recordings; what runs or is booked goes on and is stored",
     ),
     Budget(
         name="transcription_minutes", of=_A, unit="minutes of sound that wait for their transcript, or are at it",

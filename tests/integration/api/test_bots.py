@@ -5,13 +5,14 @@ import base64
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from nats.aio.msg import Msg
 
-from harness.api_room import GOOD_BOT, WAYS, ApiRoom
+from harness.api_room import GOOD_BOT, WAYS, ApiRoom, api_room, tone_wav
 from harness.fake_clock import FakeClock
 from harness.meeting_links import CONTEXT, GMEET_FORMS, TEAMS_CLASSIC_FORMS, TEAMS_SHORT_FORMS, THREAD, ZOOM_FORMS
 from sederunt.accounts.meeting_accounts import SignIn
@@ -20,9 +21,12 @@ from sederunt.api.schemas.values import LATEST_MILLISECONDS
 from sederunt.bus.connection import Bus, BusAway
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
+from sederunt.database.holdings import Holdings
 from sederunt.mcp.explanation import explain
 from sederunt.model.bot import Bot, Service
 from sederunt.model.status import ACTIVE, STOPPABLE, BotStatus, Trigger
+from sederunt.settings import BusSettings
+from sederunt.storage.objects import open_objects
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 DEEP = base64.urlsafe_b64encode(b"[" * 5_000).decode()  # what Python's JSON reader gives up in a way of its own
@@ -257,6 +261,29 @@ async def test_a_picture_is_kept_and_served_and_wins_over_an_address(room: ApiRo
     for change in instead:
         changed = (await room.client.patch(f"/bot/{made['id']}", json=change)).json()
     assert changed["bot_avatar"] == "https://a.example/p.png"
+
+
+async def test_pictures_of_waiting_bots_are_stored_by_their_account(tmp_path: Path, bus_settings: BusSettings) -> None:
+    """Ten thousand of 5 MB each were nothing to `stored_gb`."""
+    picture = {"bot_avatar_file": base64.b64encode(PNG + bytes(100_000)).decode()}
+    async with api_room(tmp_path / "data", bus_settings, FakeClock(), limits={"stored_gb": 0.000_25}) as room:
+        account_id, holdings = room.database.default_account_id, Holdings(room.database)
+        plain = await room.bot_in("scheduled")
+        made = [await room.bot_in("scheduled", **picture) for _ in range(3)]
+        beyond = await room.client.post("/bot", json={**GOOD_BOT, "scheduled_start_time": 4_000_000_000, **picture})
+        changed = await room.client.patch(f"/bot/{plain['id']}", json=picture)
+        uploaded = await room.upload(tone_wav(seconds=1))
+        for answer in (beyond, changed, uploaded):
+            assert (answer.status_code, answer.json()["budget"]) == (403, "stored_gb")
+        assert len(await open_objects(room.settings).keys("bots/")) == len(made)
+        assert await holdings.stored_bytes(account_id) == 3 * len(PNG + bytes(100_000))
+        one, other = (f"/bot/{bot['id']}" for bot in made[:2])
+        assert (await room.client.patch(one, json={"bot_name": "Notes", **picture})).status_code == 200
+        assert (await room.client.patch(other, json={"bot_avatar_file": None})).status_code == 200
+        assert await holdings.stored_bytes(account_id) == 2 * len(PNG + bytes(100_000))
+        assert (await room.client.patch(one, json={"bot_name": "Minutes"})).status_code == 200
+        assert await holdings.stored_bytes(account_id) == 2 * len(PNG + bytes(100_000))
+        assert (await room.upload(tone_wav(seconds=1))).status_code == 200
 
 
 async def test_a_field_that_another_one_wins_over_does_not_count_whatever_it_holds(room: ApiRoom) -> None:

@@ -1,18 +1,22 @@
 """What accounts have stored and under way is counted, and refuses them more, never what runs."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+from harness.fake_clock import FakeClock
 from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.holdings import GB, AccountLimits, Holding, Holdings
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions
+from sederunt.database.seats import BookingLimits
 from sederunt.errors import LimitReached
 from sederunt.jobs.holdings import measure
 from sederunt.model.bot import Bot
@@ -65,6 +69,52 @@ async def test_a_full_account_gets_no_bot_and_no_recording_and_another_does(
     assert await holdings.stored_bytes(first.account_id) == 2 * GB
     await recordings.media_removed(first.id)
     await bots.create(make_bot(), limits=LIMITS)
+
+
+async def test_pictures_of_bots_that_wait_are_counted_until_they_go(
+    holdings: Holdings, bots: Bots, make_bot: MakeBot, database: Database, clock: FakeClock
+) -> None:
+    def waiting() -> Bot:
+        return make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now())
+
+    def picture_of(bot: Bot, stored_bytes: float) -> Holding:
+        return replace(of(bot.account_id, bot.id, stored_bytes=stored_bytes), resource="bot")
+
+    first, second = waiting(), waiting()
+    await bots.create(first, holding=picture_of(first, 0.6 * GB), limits=LIMITS)
+    await bots.create(second, limits=LIMITS)
+    assert await holdings.stored_bytes(first.account_id) == 0.6 * GB
+    # In place of its own picture, which does not count then; and beside that of another.
+    for size in (0.7 * GB, 1.1 * GB, 1.0 * GB):
+        shown = picture_of(first, size)
+        assert await bots.update_config(first, first.config, clock.now(), holding=shown, limits=LIMITS)
+        assert await holdings.stored_bytes(first.account_id) == size
+    with pytest.raises(LimitReached) as refused:
+        await bots.update_config(second, second.config, clock.now(), holding=picture_of(second, 5e6), limits=LIMITS)
+    assert refused.value.budget == "stored_gb"
+    assert await bots.update_config(second, second.config, clock.now(), limits=LIMITS)  # without one
+    with pytest.raises(LimitReached):
+        await bots.create(waiting(), limits=LIMITS)
+    assert await bots.update_config(first, first.config, clock.now(), holding=picture_of(first, 0), limits=LIMITS)
+    assert await holdings.stored_bytes(first.account_id) == 0
+    await bots.update_config(first, first.config, clock.now(), holding=picture_of(first, GB), limits=LIMITS)
+    receipt = Deletion(resource="bot", resource_id=first.id, account_id=first.account_id, requested_at=clock.now())
+    await Deletions(database).remove_rows(receipt)
+    await bots.create(waiting(), limits=LIMITS)
+
+
+async def test_a_picture_that_comes_while_another_change_waits_is_no_deadlock(
+    bots: Bots, make_bot: MakeBot, clock: FakeClock
+) -> None:
+    bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
+    shown = replace(of(bot.account_id, bot.id, stored_bytes=5), resource="bot")
+    booking = BookingLimits(per_account=100)
+    for _ in range(20):
+        changes: list[dict[str, Any]] = [{"holding": shown, "limits": LIMITS}, {"booking": booking}, {"most": 100}]
+        done = await asyncio.gather(
+            *(bots.update_config(bot, bot.config, bot.scheduled_for, **each) for each in changes)
+        )
+        assert all(done)
 
 
 async def test_minutes_in_flight_end_with_their_transcription(

@@ -30,6 +30,7 @@ from sederunt.api.schemas.values import METADATA_KEYS
 from sederunt.api.schemas.views import bot_json, bot_summary, bot_values, list_json, plain_bot_json, with_own_sockets
 from sederunt.api.transport.etags import etag_of, headers_of, is_asked, is_held, not_modified
 from sederunt.database.bot_reading import BotPage
+from sederunt.database.holdings import Holding
 from sederunt.database.ids import new_id
 from sederunt.database.seats import BookingLimits, TwinBot
 from sederunt.errors import Conflict, InvalidConfig
@@ -81,6 +82,7 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
             most=settings.concurrent_bots if start.is_now else settings.scheduled_bots,
             booking=booking_limits(settings),
             limits=call.context.account_limits,
+            holding=_picture_held(bot, found.fields) if found.fields.bot_avatar_file else None,
             answer=keyed.answered(bot.id, plain_bot_json(bot, to_be_kept)) if keyed else None,
             twin_s=settings.twin_bots_s,
         )
@@ -163,7 +165,15 @@ async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
     done = False
     try:
         booking = booking_limits(call.context.settings.api) if when.at not in (None, bot.scheduled_for) else None
-        done = await call.context.bots.update_config(bot, changed.config, when.at or now, most=most, booking=booking)
+        done = await call.context.bots.update_config(
+            bot,
+            changed.config,
+            when.at or now,
+            most=most,
+            booking=booking,
+            holding=_picture_held(changed, fields) if _shows_another(changed, bot) else None,
+            limits=call.context.account_limits,
+        )
     finally:
         await (_without_avatar(call, bot, but=changed) if done else _without_avatar(call, changed, but=bot))
     if done and when.is_now:
@@ -278,8 +288,18 @@ async def _with_avatar(call: Call, bot: Bot, fields: BotFields) -> Bot:
     return replace(bot, config=replace(bot.config, bot_avatar_object=stored))
 
 
+def _picture_held(bot: Bot, fields: BotFields) -> Holding:
+    """Return what is stored of a bot that has not begun: its uploaded picture, or nothing."""
+    picture = fields.bot_avatar_file if bot.config.bot_avatar_object else None
+    return Holding(resource="bot", resource_id=bot.id, account_id=bot.account_id, stored_bytes=len(picture or b""))
+
+
+def _shows_another(bot: Bot, before: Bot) -> bool:
+    return bot.config.bot_avatar_object != before.config.bot_avatar_object
+
+
 async def _without_avatar(call: Call, bot: Bot, *, but: Bot | None = None) -> None:
     """Remove the bot's uploaded picture, but for one that the other bot has as well."""
     stored = bot.config.bot_avatar_object
-    if stored and (but is None or but.config.bot_avatar_object != stored):
+    if stored and (but is None or _shows_another(bot, but)):
         await call.context.objects.delete(stored)
