@@ -5,12 +5,12 @@ import errno
 import json
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from sederunt import log
@@ -52,6 +52,24 @@ class _PiecewiseResponse(Response):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
             await asyncio.sleep(0)
         await send({"type": "http.response.body", "body": b""})
+
+
+async def response_of_parts(parts: AsyncIterator[str]) -> Response:
+    """Return JSON that is made as fast as its caller takes it; what fits into one piece is made before it is sent."""
+    begun: list[str] = []
+    async for part in parts:
+        begun.append(part)
+        if sum(map(len, begun)) > PIECE_BYTES:
+            return StreamingResponse(_going_on(begun, parts), media_type="application/json")
+    return text_response("".join(begun))
+
+
+async def _going_on(begun: list[str], parts: AsyncIterator[str]) -> AsyncIterator[str]:
+    while begun:
+        yield begun.pop(0)
+    async for part in parts:
+        yield part
+        await asyncio.sleep(0)
 
 
 def message_response(message: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

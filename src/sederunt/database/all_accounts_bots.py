@@ -8,6 +8,7 @@ from sqlalchemy import Integer, bindparam, select
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
+from sederunt.database.parts import field_of
 from sederunt.model.status import BotStatus
 
 
@@ -15,7 +16,8 @@ class AllAccountsBots:
     """Reads bots whoever they belong to, those about to be deleted included."""
 
     def __init__(self, database: Database) -> None:
-        self._at_work = database.query(select(t.bots.c.config).where(t.IS_AT_WORK))
+        model = field_of(database, t.bots, "transcription_model").label("model")
+        self._at_work = database.query(select(model).where(t.IS_AT_WORK))
         self._expired = database.query(
             select(t.bots.c.id)
             .where(t.bots.c.media_removed_at.is_(None), t.bots.c.media_until <= bindparam("now", type_=Moment()))
@@ -28,7 +30,7 @@ class AllAccountsBots:
 
     async def models_at_work(self) -> list[str]:
         """Return the transcription model of every bot that is in a meeting, or on its way."""
-        return [row["config"]["transcription_model"] for row in await self._at_work.all()]
+        return [row["model"] for row in await self._at_work.all_aside()]
 
     async def with_status(self, status: BotStatus) -> list[UUID]:
         """Return the id of every bot in a status, oldest first."""

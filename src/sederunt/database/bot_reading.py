@@ -1,32 +1,30 @@
 """What can be asked about bots. Reads never wait for a writer on SQLite, and cost one statement each."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
-    JSON,
     ColumnElement,
+    Label,
     Select,
-    Text,
     bindparam,
-    cast,
     func,
     or_,
     select,
-    type_coerce,
 )
 
 from sederunt.database import tables as t
 from sederunt.database.all_accounts_bots import AllAccountsBots
-from sederunt.database.bot_rows import NoSeals, Seals, bot_of, metadata_digest, unknown_bot
+from sederunt.database.bot_rows import NoSeals, Seals, bot_of, metadata_digest, overview_of, unknown_bot
 from sederunt.database.bot_schedule import BotSchedule
 from sederunt.database.bot_view import BotOutline, BotView, BotViews
 from sederunt.database.engine import Database
 from sederunt.database.outbox import feed_subject
 from sederunt.database.paging import SegmentsPage, cursor_of, older_than
+from sederunt.database.parts import Parts, field_of, weight
 from sederunt.database.queries import Row, id_parameter
 from sederunt.database.roster import Rosters
 from sederunt.model.bot import Bot
@@ -40,9 +38,17 @@ _ACCOUNT = id_parameter("account")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BotPage:
-    """One page of a list, and where the next one starts; None at the end."""
+    """Overviews of one page of a list, and where the next one starts; None at the end."""
 
     bots: tuple[Bot, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BotList:
+    """The keys of one page of a list, and where the next one starts; None at the end."""
+
+    keys: Sequence[Row]
     cursor: str | None
 
 
@@ -74,6 +80,7 @@ class BotReading:
             .select_from(t.bots)
             .where(t.bots.c.account_id == _ACCOUNT, or_(*(t.bots.c.status == status.value for status in AT_WORK)))
         )
+        self._parts = Parts(database, t.bots, t.IS_VISIBLE)
         self._origin = database.query(select(t.bots.c.origin).where(t.bots.c.id == _ID))
 
     async def origin(self, bot_id: UUID) -> Mapping[str, str]:
@@ -153,27 +160,46 @@ class BotReading:
         cursor: str | None = None,
         limit: int = 50,
     ) -> BotPage:
-        """Return the account's bots, newest first.
+        """Return overviews of the account's bots, newest first; see `listed`."""
+        found = await self.listed(
+            account_id, status=status, metadata=metadata, search=search, cursor=cursor, limit=limit
+        )
+        bots = [overview_of(row) async for rows in self._parts.read(found.keys) for row in rows]
+        return BotPage(bots=tuple(bots), cursor=found.cursor)
+
+    async def listed(
+        self,
+        account_id: UUID,
+        *,
+        status: BotStatus | None = None,
+        metadata: Mapping[str, str] | None = None,
+        search: str | None = None,
+        cursor: str | None = None,
+        limit: int = 50,
+    ) -> BotList:
+        """Return which bots of the account are on a page, newest first.
 
         `metadata`: every given pair must be there; `search`: in the bot's name or the meeting's address.
 
         Raises InvalidConfig for a cursor that is not ours.
         """
-        statement = _list_statement(account_id, status, metadata or {}, cursor, limit + 1)
+        bytes_ = weight(self._database, t.bots)
+        statement = _list_statement(bytes_, account_id, status, metadata or {}, cursor, limit + 1)
         if search:
             statement = statement.where(self._holds(search))
-        rows = await self._database.query(statement).all()
-        bots = tuple(bot_of(row) for row in rows[:limit])
-        return BotPage(bots=bots, cursor=cursor_of(bots[-1].created_at, bots[-1].id) if len(rows) > limit else None)
+        keys = await self._database.query(statement).all_aside()
+        page = keys[:limit]
+        more = len(keys) > limit
+        return BotList(keys=page, cursor=cursor_of(page[-1]["created_at"], page[-1]["id"]) if more else None)
+
+    async def parts(self, found: BotList) -> AsyncIterator[list[Bot]]:
+        """Yield the bots of a page, part by part; those that were deleted meanwhile are left out."""
+        async for rows in self._parts.read(found.keys):
+            yield [bot_of(row) for row in rows]
 
     def _holds(self, text: str) -> ColumnElement[bool]:
         """Return the condition that a bot's name or meeting address holds this text, in either case."""
-        config = type_coerce(t.bots.c.config, Text())
-        fields = ("bot_name", "meeting_url")
-        if self._database.is_sqlite:
-            found = [func.json_extract(config, f"$.{name}", type_=Text()) for name in fields]
-        else:
-            found = [func.json_extract_path_text(cast(config, JSON), name, type_=Text()) for name in fields]
+        found = [field_of(self._database, t.bots, name) for name in ("bot_name", "meeting_url")]
         return or_(*(field.icontains(text, autoescape=True) for field in found))
 
     def _bot(self, row: Row) -> Bot:
@@ -183,9 +209,14 @@ class BotReading:
 
 
 def _list_statement(
-    account_id: UUID, status: BotStatus | None, metadata: Mapping[str, str], cursor: str | None, limit: int
+    bytes_: Label[int],
+    account_id: UUID,
+    status: BotStatus | None,
+    metadata: Mapping[str, str],
+    cursor: str | None,
+    limit: int,
 ) -> Select[Any]:
-    statement = select(t.bots).where(t.bots.c.account_id == account_id, t.IS_VISIBLE)
+    statement = select(t.bots.c.id, t.bots.c.created_at, bytes_).where(t.bots.c.account_id == account_id, t.IS_VISIBLE)
     if status is not None:
         statement = statement.where(t.bots.c.status == status.value)
     for name, value in metadata.items():

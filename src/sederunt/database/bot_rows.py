@@ -148,6 +148,12 @@ def bot_of(row: Mapping[str, Any], zak: str | None = None) -> Bot:
     )
 
 
+def overview_of(row: Mapping[str, Any]) -> Bot:
+    """Return a bot from its row without what its caller may have made long: lists for people do not show it."""
+    bot = bot_of(row)
+    return replace(bot, config=replace(bot.config, custom_vocabulary=(), custom_metadata={}))
+
+
 def metadata_digest(name: str, value: str) -> bytes:
     """Return what a metadata entry is found by: 16 bytes whatever its length."""
     entry = f"{len(name)}:{name}{value}".encode("utf-8", "surrogatepass")

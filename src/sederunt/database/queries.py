@@ -7,6 +7,7 @@ inline some 60 µs. The API's budget for a whole request is 500 µs.
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +18,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 
 Row = dict[str, Any]
 _Convert = Callable[[Any], Any]
+_RowOf = Callable[[Sequence[Any]], Row]
 
 _TURN_S = 20.0  # how long a read waits for one of PostgreSQL's connections
 _CLOSE_S = 5.0  # how long reads that still run may take at the end
@@ -31,6 +33,9 @@ class SqlDriver(Protocol):
     """How one engine runs compiled SQL."""
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> Sequence[Sequence[Any]]: ...
+
+    async def fetch_aside(self, sql: str, arguments: Sequence[Any], row_of: _RowOf) -> list[Row]:
+        """Read and convert rows while others are served."""
 
     async def close(self) -> None: ...
 
@@ -75,17 +80,24 @@ class Query:
 
     async def all(self, **parameters: Any) -> list[Row]:
         """Return every row."""
-        arguments = []
-        for name, own, convert in self._compiled.arguments:
-            value = parameters.get(name, own)
-            arguments.append(convert(value) if convert is not None and value is not None else value)
-        found = await self._driver().fetch(self.sql, arguments)
+        found = await self._driver().fetch(self.sql, self._arguments(parameters))
         return [self._row(values) for values in found]
+
+    async def all_aside(self, **parameters: Any) -> list[Row]:
+        """Return every row, as `all` does, while others are served: for what is large, or searches long."""
+        return await self._driver().fetch_aside(self.sql, self._arguments(parameters), self._row)
 
     async def first(self, **parameters: Any) -> Row | None:
         """Return the first row, or None."""
         rows = await self.all(**parameters)
         return rows[0] if rows else None
+
+    def _arguments(self, parameters: Mapping[str, Any]) -> list[Any]:
+        arguments = []
+        for name, own, convert in self._compiled.arguments:
+            value = parameters.get(name, own)
+            arguments.append(convert(value) if convert is not None and value is not None else value)
+        return arguments
 
     def _row(self, values: Sequence[Any]) -> Row:
         row = list(values)
@@ -96,18 +108,35 @@ class Query:
 
 
 class SqliteDriver:
-    """One connection of this process, only for reading, called inline: WAL readers never wait for a writer."""
+    """Two connections of this process, only for reading: WAL readers never wait for a writer. One is called inline, the
+    other in a thread of its own.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
-        self._connection.execute("PRAGMA query_only = 1")
-        self._connection.execute("PRAGMA busy_timeout = 5000")
+        self._connection = _reading(path)
+        self._aside = ThreadPoolExecutor(1, "sqlite-aside")
+        self._aside_connection = _reading(path)
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> Sequence[Sequence[Any]]:
         return self._connection.execute(sql, arguments).fetchall()
 
+    async def fetch_aside(self, sql: str, arguments: Sequence[Any], row_of: _RowOf) -> list[Row]:
+        def read() -> list[Row]:
+            return [row_of(values) for values in self._aside_connection.execute(sql, arguments)]
+
+        return await asyncio.get_running_loop().run_in_executor(self._aside, read)
+
     async def close(self) -> None:
+        await asyncio.to_thread(self._aside.shutdown, cancel_futures=True)
+        self._aside_connection.close()
         self._connection.close()
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
+    connection.execute("PRAGMA query_only = 1")
+    connection.execute("PRAGMA busy_timeout = 5000")
+    return connection
 
 
 class PostgresDriver:
@@ -143,6 +172,10 @@ class PostgresDriver:
             except self._lost:
                 continue
         return await self._fetch_once(sql, arguments)
+
+    async def fetch_aside(self, sql: str, arguments: Sequence[Any], row_of: _RowOf) -> list[Row]:
+        found = await self.fetch(sql, arguments)
+        return await asyncio.to_thread(lambda: [row_of(values) for values in found])
 
     async def _fetch_once(self, sql: str, arguments: Sequence[Any]) -> Sequence[Sequence[Any]]:
         async with self._pool.acquire(timeout=_TURN_S) as connection:

@@ -1,7 +1,7 @@
 """The store of standalone recordings; the same shape as that of bots, with a shorter life."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -28,6 +28,7 @@ from sederunt.database.holdings import (
 )
 from sederunt.database.json_rows import EVENT_COLUMNS, counted, events_of, gathered, sliced
 from sederunt.database.paging import SegmentsPage, cursor_of, older_than
+from sederunt.database.parts import Parts, weight
 from sederunt.database.queries import Row, id_parameter
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
 from sederunt.database.seats import lock_account
@@ -73,9 +74,17 @@ class RecordingOutline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordingPage:
-    """One page of a list, and where the next one starts; None at the end."""
+    """Overviews of one page of a list, and where the next one starts; None at the end."""
 
     recordings: tuple[Recording, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordingList:
+    """The keys of one page of a list, and where the next one starts; None at the end."""
+
+    keys: Sequence[Row]
     cursor: str | None
 
 
@@ -93,6 +102,7 @@ class Recordings:
             for paged in (False, True)
         }
         self._outline = database.query(_outline().where(t.recordings.c.id == id_parameter("id"), *owned))
+        self._parts = Parts(database, t.recordings, t.recordings.c.delete_requested == false())
         self._origin = database.query(select(t.recordings.c.origin).where(t.recordings.c.id == id_parameter("id")))
         self._expired = database.query(
             select(t.recordings.c.id)
@@ -204,7 +214,22 @@ class Recordings:
         cursor: str | None = None,
         limit: int = 50,
     ) -> RecordingPage:
-        """Return the account's recordings, newest first. Raises InvalidConfig for a cursor that is not ours.
+        """Return overviews of the account's recordings, newest first; see `listed`."""
+        found = await self.listed(account_id, status=status, source_id=source_id, cursor=cursor, limit=limit)
+        recordings = [_overview(row) async for rows in self._parts.read(found.keys) for row in rows]
+        return RecordingPage(recordings=tuple(recordings), cursor=found.cursor)
+
+    async def listed(
+        self,
+        account_id: UUID,
+        *,
+        status: RecordingStatus | None = None,
+        source_id: UUID | None = None,
+        cursor: str | None = None,
+        limit: int = 50,
+    ) -> RecordingList:
+        """Return which recordings of the account are on a page, newest first. Raises InvalidConfig for a cursor that is
+        not ours.
 
         Args:
             source_id: a bot or a recording; only those that transcribe its sound anew.
@@ -222,11 +247,17 @@ class Recordings:
         if cursor is not None:
             where.append(older_than(t.recordings, cursor))
         newest = (t.recordings.c.created_at.desc(), t.recordings.c.id.desc())
-        statement = select(t.recordings).where(*where).order_by(*newest).limit(limit + 1)
-        found = tuple(_recording(row) for row in await self._database.query(statement).all())
-        page = found[:limit]
-        more = len(found) > limit
-        return RecordingPage(recordings=page, cursor=cursor_of(page[-1].created_at, page[-1].id) if more else None)
+        columns = (t.recordings.c.id, t.recordings.c.created_at, weight(self._database, t.recordings))
+        statement = select(*columns).where(*where).order_by(*newest).limit(limit + 1)
+        keys = await self._database.query(statement).all_aside()
+        page = keys[:limit]
+        more = len(keys) > limit
+        return RecordingList(keys=page, cursor=cursor_of(page[-1]["created_at"], page[-1]["id"]) if more else None)
+
+    async def parts(self, found: RecordingList) -> AsyncIterator[list[Recording]]:
+        """Yield the recordings of a page, part by part; those that were deleted meanwhile are left out."""
+        async for rows in self._parts.read(found.keys):
+            yield [_recording(row) for row in rows]
 
     async def with_status(self, status: RecordingStatus) -> list[Recording]:
         """Return every recording of every account in a status, oldest first; for housekeeping."""
@@ -414,6 +445,12 @@ def _facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     if values.get("recording_available_until") is not None:
         values["media_until"] = values["recording_available_until"]
     return values
+
+
+def _overview(row: Row) -> Recording:
+    """Return a recording without what its caller may have made long: lists for people do not show it."""
+    recording = _recording(row)
+    return replace(recording, config=replace(recording.config, custom_vocabulary=()))
 
 
 def _unknown() -> NotFound:

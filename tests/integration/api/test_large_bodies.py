@@ -1,10 +1,15 @@
 """Bodies of what has ended: known by a tag, sent in pieces, read page by page."""
 
+import asyncio
+import gc
+import hashlib
+import tracemalloc
 from typing import Any
 from uuid import UUID
 
 import httpx2
 import pytest
+from starlette.types import Message
 
 from harness.api_room import ApiRoom, tone_wav
 from sederunt.api.failures import PIECE_BYTES
@@ -125,3 +130,62 @@ async def test_a_body_of_megabytes_arrives_whole(room: ApiRoom, path: str) -> No
     answer = await room.client.get(path)
     assert int(answer.headers["content-length"]) == len(answer.content) > 4 * PIECE_BYTES
     assert [s["transcript"] for s in answer.json()["transcript"]] == [s.transcript for s in segments]
+
+
+VOCABULARY = ["\U0001f600" * 100] * 1000
+
+
+async def _sent(room: ApiRoom, path: str) -> tuple[bytes, int]:
+    """What is sent for a path (the digest of it), and the memory that it took at most."""
+    sent, status = hashlib.sha256(), 0
+
+    async def say(message: Message) -> None:
+        nonlocal status
+        status = message.get("status", status)
+        sent.update(message.get("body", b""))
+
+    async def hears_nothing() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody hangs up")
+
+    route, _, query = path.partition("?")
+    headers = [(b"authorization", room.client.headers["authorization"].encode()), (b"host", b"api.test")]
+    scope = {
+        "type": "http", "method": "GET", "path": route, "raw_path": route.encode(), "query_string": query.encode(),
+        "headers": headers, "scheme": "http", "server": ("api.test", 80), "client": None, "http_version": "1.1",
+        "root_path": "", "asgi": {"version": "3.0", "spec_version": "2.4"},
+    }  # fmt: skip
+    gc.collect()
+    tracemalloc.start()
+    try:
+        await room.app(scope, hears_nothing, say)
+        assert status == 200
+        return sent.digest(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+async def test_lists_of_long_configs_are_made_while_they_are_sent(room: ApiRoom) -> None:
+    """Thirty of them take no more memory than a few."""
+    for _ in range(30):
+        await room.bot_in("scheduled", custom_vocabulary=VOCABULARY)
+    for path, listed in (("/bot/scheduled", None), ("/bot?limit=200", "data")):
+        sent, took = await _sent(room, f"/api/v1{path}")
+        assert took < 12e6, path
+        whole = await room.client.get(path)
+        assert "content-length" not in whole.headers
+        found = whole.json()[listed] if listed else whole.json()
+        assert [bot["custom_vocabulary"] == VOCABULARY for bot in found] == [True] * 30
+        assert hashlib.sha256(whole.content).digest() == sent
+
+
+async def test_short_lists_are_made_before_they_are_sent(room: ApiRoom) -> None:
+    assert (await room.client.get("/bot/scheduled")).text == "[]"
+    assert (await room.client.get("/recording")).json() == {"data": [], "next_cursor": None}
+    newest = sorted([(await room.bot_in("scheduled"))["id"] for _ in range(3)], reverse=True)
+    answer = await room.client.get("/bot", params={"limit": 2})
+    assert int(answer.headers["content-length"]) == len(answer.content)
+    found = answer.json()
+    assert [bot["id"] for bot in found["data"]] == newest[:2]
+    rest = (await room.client.get("/bot", params={"limit": 2, "cursor": found["next_cursor"]})).json()
+    assert ([bot["id"] for bot in rest["data"]], rest["next_cursor"]) == (newest[2:], None)

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from harness.fake_clock import FakeClock
+from harness.gathered import gathered
 from harness.sent_off import sent_off
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database, OutboxRow
@@ -169,7 +170,7 @@ async def test_a_due_bot_is_given_out_once(bots: Bots, make_bot: MakeBot, clock:
     clock.advance(10)
     given = await asyncio.gather(*(sent_off(database, bots, clock.now()) for _ in range(3)))
     assert sorted(given) == [[], [], [soon.id]]
-    assert [bot.id for bot in await bots.schedule.all(soon.account_id)] == [later.id]
+    assert [bot.id for bot in await gathered(bots.schedule.parts(soon.account_id))] == [later.id]
 
 
 async def test_a_due_bot_that_is_moved_before_its_turn_stays(

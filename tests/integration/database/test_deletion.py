@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from harness.fake_clock import FakeClock
+from harness.gathered import gathered
 from harness.sent_off import sent_off
 from sederunt.database.bots import Bots
 from sederunt.database.corrections import Corrections
@@ -151,7 +152,7 @@ async def test_a_deleted_bot_is_gone_for_its_caller_at_once(bots: Bots, make_bot
         with pytest.raises(NotFound):
             await act(bot.id, bot.account_id)
     assert (await bots.find(bot.account_id)).bots == ()
-    assert await bots.schedule.all(bot.account_id) == []
+    assert await gathered(bots.schedule.parts(bot.account_id)) == []
 
 
 async def test_a_leaving_bot_finishes_leaving_then_goes(bots: Bots, make_bot: MakeBot, database: Database) -> None:

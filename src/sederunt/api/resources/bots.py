@@ -5,6 +5,7 @@ import json
 import secrets
 from dataclasses import asdict, replace
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from starlette.datastructures import QueryParams
@@ -12,7 +13,7 @@ from starlette.responses import Response
 
 from sederunt import log
 from sederunt.api.call import Call
-from sederunt.api.failures import json_response, message_response, text_response
+from sederunt.api.failures import message_response, response_of_parts, text_response
 from sederunt.api.idempotency import REPEATED, KeyedRequest, answer_once
 from sederunt.api.resources.bot_commands import change_avatar, order_stop, post_chat
 from sederunt.api.resources.removal import remove_files
@@ -27,9 +28,16 @@ from sederunt.api.schemas.requests import (
     start_of,
 )
 from sederunt.api.schemas.values import METADATA_KEYS
-from sederunt.api.schemas.views import bot_json, bot_summary, bot_values, list_json, plain_bot_json, with_own_sockets
+from sederunt.api.schemas.views import (
+    bot_json,
+    bot_summary,
+    bot_values,
+    list_json,
+    page_json,
+    plain_bot_json,
+    with_own_sockets,
+)
 from sederunt.api.transport.etags import etag_of, headers_of, is_asked, is_held, not_modified
-from sederunt.database.bot_reading import BotPage
 from sederunt.database.holdings import Holding
 from sederunt.database.ids import new_id
 from sederunt.database.seats import BookingLimits, TwinBot
@@ -40,7 +48,6 @@ from sederunt.settings import ApiSettings
 
 logger = log.get(component="api")
 
-BREATH = 100  # bots written before others are served: the list has no pages, and there may be ten thousand
 _FILTERS = ("metadata[", "custom_metadata[")  # both names that a request may use
 
 
@@ -218,33 +225,29 @@ async def show_avatar(call: Call) -> Response:
 async def scheduled_bots(call: Call) -> Response:
     """Answer GET /bot/scheduled: a bare array, soonest first."""
     addresses = call.addresses
-    bots = await call.context.bots.schedule.all(call.account_id)
-    parts: list[str] = []
-    for number, bot in enumerate(bots, 1):
-        parts.append(plain_bot_json(bot, addresses))
-        if number % BREATH == 0:
-            await asyncio.sleep(0)
-    return text_response(list_json(parts))
+    parts = call.context.bots.schedule.parts(call.account_id)
+    return await response_of_parts(list_json([plain_bot_json(bot, addresses) for bot in part] async for part in parts))
 
 
 async def list_bots(call: Call) -> Response:
     """Answer GET /bot: newest first, without transcript, participants and events."""
     addresses = call.addresses
-    page = await bots_page(call)
-    return json_response({"data": [bot_summary(bot, addresses) for bot in page.bots], "next_cursor": page.cursor})
+    found = await call.context.bots.listed(call.account_id, **bots_asked_for(call))
+    parts = call.context.bots.parts(found)
+    texts = ([json.dumps(bot_summary(bot, addresses)) for bot in part] async for part in parts)
+    return await response_of_parts(page_json(texts, found.cursor))
 
 
-async def bots_page(call: Call) -> BotPage:
-    """Return the page of bots that the query asks for. Raises InvalidConfig."""
+def bots_asked_for(call: Call) -> dict[str, Any]:
+    """Return which page of bots the query asks for. Raises InvalidConfig."""
     query = call.request.query_params
-    return await call.context.bots.find(
-        call.account_id,
-        status=call.word("status", BotStatus),
-        metadata=_metadata_filter(query),
-        search=call.text("search"),
-        cursor=query.get("cursor") or None,
-        limit=call.integer("limit", default=50, least=1, most=200),
-    )
+    return {
+        "status": call.word("status", BotStatus),
+        "metadata": _metadata_filter(query),
+        "search": call.text("search"),
+        "cursor": query.get("cursor") or None,
+        "limit": call.integer("limit", default=50, least=1, most=200),
+    }
 
 
 def _metadata_filter(query: QueryParams) -> dict[str, str]:

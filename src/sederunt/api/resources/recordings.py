@@ -1,5 +1,6 @@
 """The acts of callers on standalone recordings: upload or name one, look, list, delete."""
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -10,17 +11,22 @@ from starlette.responses import Response
 
 from sederunt import log
 from sederunt.api.call import Call
-from sederunt.api.failures import json_response, message_response, text_response
+from sederunt.api.failures import message_response, response_of_parts, text_response
 from sederunt.api.idempotency import REPEATED, KeyedRequest, answer_once, key_of
 from sederunt.api.resources.removal import remove_files
 from sederunt.api.schemas.faults import Faults, add, in_order, read
 from sederunt.api.schemas.requests import RecordingFields, recording_config, settings_of_source
-from sederunt.api.schemas.views import plain_recording_json, recording_json, recording_summary, recording_values
+from sederunt.api.schemas.views import (
+    page_json,
+    plain_recording_json,
+    recording_json,
+    recording_summary,
+    recording_values,
+)
 from sederunt.api.transport.etags import etag_of, headers_of, is_asked, is_held, not_modified
 from sederunt.api.transport.uploads import Form, Upload, boundary_of, form_values, take_form
 from sederunt.database.holdings import Holding, Holdings, refuse_stored
 from sederunt.database.ids import new_id
-from sederunt.database.recordings import RecordingPage
 from sederunt.database.retention import kept_until
 from sederunt.errors import InvalidConfig, MediaError, NotFound
 from sederunt.model.bot import Bot
@@ -292,20 +298,20 @@ async def get_recording(call: Call) -> Response:
 async def list_recordings(call: Call) -> Response:
     """Answer GET /recording: newest first, without transcript and events."""
     addresses = call.addresses
-    page = await recordings_page(call)
-    data: list[dict[str, Any]] = [recording_summary(recording, addresses) for recording in page.recordings]
-    return json_response({"data": data, "next_cursor": page.cursor})
+    found = await call.context.recordings.listed(call.account_id, **recordings_asked_for(call))
+    parts = call.context.recordings.parts(found)
+    texts = ([json.dumps(recording_summary(recording, addresses)) for recording in part] async for part in parts)
+    return await response_of_parts(page_json(texts, found.cursor))
 
 
-async def recordings_page(call: Call) -> RecordingPage:
-    """Return the page of recordings that the query asks for. Raises InvalidConfig."""
-    return await call.context.recordings.find(
-        call.account_id,
-        status=call.word("status", RecordingStatus),
-        source_id=call.uuid("source"),
-        cursor=call.request.query_params.get("cursor") or None,
-        limit=call.integer("limit", default=50, least=1, most=200),
-    )
+def recordings_asked_for(call: Call) -> dict[str, Any]:
+    """Return which page of recordings the query asks for. Raises InvalidConfig."""
+    return {
+        "status": call.word("status", RecordingStatus),
+        "source_id": call.uuid("source"),
+        "cursor": call.request.query_params.get("cursor") or None,
+        "limit": call.integer("limit", default=50, least=1, most=200),
+    }
 
 
 async def delete_recording(call: Call) -> Response:

@@ -5,7 +5,7 @@ declares these shapes separately, and a test holds the two against each other.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -60,9 +60,22 @@ def recording_json(view: RecordingView, addresses: Addresses) -> str:
     return _with_transcript(values, view.segments_json)
 
 
-def list_json(items: Iterable[str]) -> str:
-    """Return resources that are JSON already, as an array."""
-    return f"[{','.join(items)}]"
+async def list_json(parts: AsyncIterator[Iterable[str]]) -> AsyncIterator[str]:
+    """Yield resources that are JSON already, as an array."""
+    before = "["
+    async for part in parts:
+        if text := ", ".join(part):
+            yield before + text
+            before = ", "
+    yield "]" if before == ", " else "[]"
+
+
+async def page_json(parts: AsyncIterator[Iterable[str]], cursor: str | None) -> AsyncIterator[str]:
+    """Yield one page of a list of resources that are JSON already."""
+    yield '{"data": '
+    async for text in list_json(parts):
+        yield text
+    yield f', "next_cursor": {json.dumps(cursor)}}}'
 
 
 def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 
 from sederunt.api.failures import json_response
-from sederunt.api.resources.bots import bots_page
+from sederunt.api.resources.bots import bots_asked_for
 from sederunt.api.resources.calendar_feeds import feeds_values
 from sederunt.api.resources.capacity import pricing_of
 from sederunt.api.resources.tracks import track_values
@@ -45,7 +45,7 @@ ZONE_COOKIE = "zone"  # the reader's time zone, as their browser names it
 
 async def list_bots(page: Page) -> Response:
     """GET /bots"""
-    found = await bots_page(page)
+    found = await page.context.bots.find(page.account_id, **bots_asked_for(page))
     return page.render("bots.html", bots=found.bots, cursor=found.cursor, statuses=list(BotStatus))
 
 

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from sederunt.api.resources.recordings import recordings_page
+from sederunt.api.resources.recordings import recordings_asked_for
 from sederunt.api.resources.transcripts import correction_values
 from sederunt.console.page import Page
 from sederunt.console.pages.bots import player_response
@@ -14,7 +14,7 @@ from sederunt.transcription.models import models
 
 async def list_recordings(page: Page) -> Response:
     """GET /recordings"""
-    found = await recordings_page(page)
+    found = await page.context.recordings.find(page.account_id, **recordings_asked_for(page))
     return page.render(
         "recordings.html",
         recordings=found.recordings,
