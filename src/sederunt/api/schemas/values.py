@@ -37,7 +37,7 @@ _PICTURES: tuple[tuple[re.Pattern[bytes], str], ...] = (
 _DATA_URI = re.compile(r"data:[^,]{0,100};base64,", re.IGNORECASE)
 _LANGUAGE = r"^(?:multi|auto|[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3})$"
 _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\s<>\"\\^`{|}\u2028\u2029]")
-# In an address that a tool decoded: a Teams link carries JSON.
+# In an address that a tool decoded: some meeting links carry JSON.
 _TO_ENCODE = re.compile(r"[\"^`{|}]")
 _UNSEEN = re.compile(r"[\u200b-\u200d\u2060\ufeff]")
 _ADDRESS_IN_TEXT = re.compile(r"(?<![^\s<(\[\"'“])https?://[^\s<>“”]+", re.IGNORECASE)
