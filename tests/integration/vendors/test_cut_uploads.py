@@ -23,7 +23,9 @@ from sederunt.transcription.cloud.vendor import asked
 MB = 1_000_000
 ACCESS = Access(key="secret-key", label="the operator's key")
 PLUGS = {"deepgram": deepgram.PROVIDER, "elevenlabs": elevenlabs.PROVIDER, "speechmatics": speechmatics.PROVIDER}
-UNAUTHORISED = b"HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
+UNAUTHORISED = (
+    b"HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}"
+)
 FINE = UNAUTHORISED.replace(b"401 Unauthorized", b"200 OK")
 
 

@@ -32,14 +32,17 @@ LIST = VendorCall(method="GET", path="/v1/jobs")
 OLDER = VendorCall(method="GET", path="/v1/jobs", query=[("page", "2")])
 
 
-class Wire:
-    """Answers requests one by one, and keeps what was asked and noted."""
+class Wire(httpx2.AsyncBaseTransport):
+    """Answers requests one by one when they were sent whole, and keeps what was asked and noted."""
 
     def __init__(self, *answers: httpx2.Response | Exception, lost_answer: str = "repeat") -> None:
         self.left, self.asked, self.notes = list(answers), list[str](), dict[str, Any]()
         self.settings = Settings(transcription={"lost_answer": lost_answer})
 
-    def answer(self, request: httpx2.Request) -> httpx2.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        assert isinstance(request.stream, httpx2.AsyncByteStream)
+        async for _ in request.stream:
+            pass
         self.asked.append(f"{request.method} {request.url.query.decode()}".strip())
         answer = self.left.pop(0)
         if isinstance(answer, Exception):
@@ -49,7 +52,7 @@ class Wire:
     async def run(self, deed: Callable[[VendorJob], Any]) -> Any:
         async with Client(VENDOR, self.settings, ACCESS, Manners(pause=_no_pause)) as client:
             await client._http.aclose()
-            client._http = httpx2.AsyncClient(transport=httpx2.MockTransport(self.answer))
+            client._http = httpx2.AsyncClient(transport=self)
             return await deed(VendorJob(_ask(), Path(__file__), client, Notes(self.notes, self.notes.update)))
 
 
