@@ -41,6 +41,8 @@ class Fold:
         match claim.fact:
             case Fact.HERE:
                 self._attendance.take_people(claim)
+                if claim.source is Source.PROTOCOL and claim.holds and claim.subjects:
+                    self._take_back(Fact.OVER, claim.at_ms)  # of a meeting that is over no roster is told
             case Fact.SELF:
                 self._register.own.take(claim)
             case Fact.COUNT:
@@ -89,8 +91,12 @@ class Fold:
         if claim.holds:
             why = Reason(rule="said", source=claim.source, since_ms=claim.at_ms)
             self.told.setdefault(claim.fact, why)
-        elif claim.fact is Fact.RECORDED and (known := self.told.get(claim.fact)) and known.since_ms < claim.at_ms:
-            del self.told[claim.fact]
+        else:
+            self._take_back(claim.fact, claim.at_ms)
+
+    def _take_back(self, fact: Fact, at_ms: int) -> None:
+        if (known := self.told.get(fact)) is not None and known.since_ms < at_ms:
+            del self.told[fact]
 
     # --- what listeners and stop rules read ------------------------------------------------------------------------
 

@@ -265,6 +265,26 @@ def test_a_bot_that_was_let_in_had_company_though_nobody_was_ever_listed() -> No
     assert not folded(here("*0=Bot", at=2)).company_seen  # came first, and waits for its people
 
 
+def test_a_removal_or_an_end_that_is_taken_back_afterwards_was_none() -> None:
+    for fact in (Fact.REMOVED, Fact.OVER):
+        end = Claim(fact=fact, source=Source.PROTOCOL, at_ms=T + 2 * S)
+        back = Claim(fact=fact, source=Source.ENTRY, at_ms=T + 3 * S, holds=False)
+        assert fact not in folded(end, back).told
+        assert fact in folded(replace(back, at_ms=T + S), end).told
+        again = folded(end, back, replace(end, at_ms=T + 4 * S))
+        assert again.told[fact].since_ms == T + 4 * S
+
+
+def test_a_roster_that_is_told_after_the_end_of_a_meeting_is_of_one_that_goes_on() -> None:
+    """The end of a first connection came late, while the second stood."""
+    over = Claim(fact=Fact.OVER, source=Source.PROTOCOL, at_ms=T + 2 * S)
+    removed = replace(over, fact=Fact.REMOVED)
+    later = here("*0=Bot", "1=Ada", at=3)
+    assert Fact.OVER not in folded(over, later).told
+    assert Fact.REMOVED in folded(removed, later).told, "whose entry a roster may go on to show for a while"
+    assert Fact.OVER in folded(here("*0=Bot", at=1), over, gone("1", 3), listed("Ada", at=4)).told
+
+
 def test_changes_of_single_people_put_nobody_out() -> None:
     everyone = ("*0=Bot", "1=Ada", "2=Bob")
     fold = folded(

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage
-from sederunt.claims.claim import Fact, Source, said
 from sederunt.clock import unix_ms
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings.context import BotContext
@@ -154,8 +153,7 @@ class MeetingSession:
             return await self._broken(error)
         if outcome is not None:
             return outcome
-        if limits.waited_outside:
-            self.observer.roster.take([said(Fact.LET_IN, unix_ms(self._context.clock.now()), Source.ENTRY)])
+        self.observer.roster.entered(unix_ms(self._context.clock.now()), waited=limits.waited_outside)
         limits.note_inside()
         return None
 

@@ -5,11 +5,13 @@ from dataclasses import replace
 
 from sederunt.claims.changes import Change, PersonSpoke, PersonWrote
 from sederunt.claims.chat import ChatLedger, signed
-from sederunt.claims.claim import Claim, Fact, Source, Subject
+from sederunt.claims.claim import Claim, Fact, Source, Subject, said
 from sederunt.claims.fold import Fold
 from sederunt.claims.journal import ClaimJournal
 from sederunt.model.events import ChatReceived
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
+
+_ENDS = (Fact.REMOVED, Fact.OVER)
 
 
 class Roster:
@@ -60,6 +62,15 @@ class Roster:
         self.claims.note("over_ms", at_ms)
         return [*self.fold.hush(at_ms)]
 
+    def entered(self, at_ms: int, *, waited: bool) -> None:
+        """Note that the bot is inside, and whether it had to wait outside. What ended before was no stay: a first
+        connection may fail on the way in, and its end be told late."""
+        self.take([*([said(Fact.LET_IN, at_ms, Source.ENTRY)] if waited else ()), *_no_end(at_ms, Source.ENTRY)])
+
+    def goes_on(self, at_ms: int) -> None:
+        """Note that the call goes on, whatever signals told of its end before: it is heard."""
+        self.take(_no_end(at_ms, Source.CAPTURE))
+
     def wrote(self, text: str, at_ms: int) -> None:
         """Note a chat message that the bot writes: its author, as the page shows it, is the bot."""
         self._chat.wrote(text, at_ms)
@@ -87,13 +98,14 @@ class Roster:
             one.key for one in self.fold.participants if one.events and one.events[-1].type is SpeakingKind.STARTED
         )
 
-    @property
-    def removed(self) -> bool:
-        return Fact.REMOVED in self.fold.told
+    def told_end(self) -> tuple[Fact, int] | None:
+        """Return what a signal of the site tells of the end of the stay, and since when; None while none tells of one.
+        That the bot was put out comes first."""
+        return next(((fact, self.fold.told[fact].since_ms) for fact in _ENDS if fact in self.fold.told), None)
 
-    @property
-    def over(self) -> bool:
-        return Fact.OVER in self.fold.told
+
+def _no_end(at_ms: int, source: Source) -> list[Claim]:
+    return [said(fact, at_ms, source, holds=False) for fact in _ENDS]
 
 
 def silenced(participants: Iterable[Participant], at_ms: int) -> list[PersonSpoke]:

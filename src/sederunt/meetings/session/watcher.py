@@ -14,12 +14,14 @@ from sederunt.meetings.session.outages import Outages
 from sederunt.meetings.session.page_chores import PageChores
 from sederunt.meetings.session.page_reader import PageReader
 from sederunt.meetings.session.stop_rules import Departure, StopRule, first_departure
+from sederunt.meetings.session.told_end import ToldEnd
 from sederunt.model.bot import PAGE_LEFT
 from sederunt.model.status import StopReason
 from sederunt.platforms.links import EMPTY_PAGE, MeetingLink, names_no_meeting, place_of
 from sederunt.platforms.page_state import PageState, Reading
 
 TICK_S = 1.0
+ENDING_TICK_S = 0.5  # … once a signal has told of the end: the page is asked then
 READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page come by themselves
 HASTE_S = 2.0  # … and so much sooner where another document stands in it
 ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
@@ -60,6 +62,7 @@ class Watcher:
         self._page, self._looks, self._observer, self._fallback = page, looks, observer, fallback
         self._outages = outages
         self._rules, self._commands, self._journal, self._clock = rules, commands, journal, clock
+        self._told_end = ToldEnd(observer, clock)
         self._wakes = [page.gone, observer.has_news] if wakes_for_news else [page.gone]
 
     async def run(self) -> Outcome:
@@ -85,9 +88,13 @@ class Watcher:
                 has_company=self._observer.roster.fold.has_company,
                 site_reconnects=self._looks.site_reconnects,
             )
-            if troubles or now >= next_look - (HASTE_S if self._looks.is_urgent else 0):
+            is_ending = self._observer.roster.told_end() is not None
+            if is_ending or troubles or now >= next_look - (HASTE_S if self._looks.is_urgent else 0):
                 next_look = now + READ_EVERY_S
-                if (ended := await self._looks.look()) is not None:
+                ended = await self._looks.look()
+                if (departure := self._told_end.departure(self._looks.state)) is not None:
+                    return Departed(departure=departure)
+                if ended is not None:
                     return ended
             if (ended := await self._outages.tell(troubles, now_ms)) is not None:
                 return ended
@@ -98,7 +105,8 @@ class Watcher:
             await self._fallback.check(someone_speaks)
             await self._observer.write()
             await self._journal.write_troubles()
-            await self._commands.wait(*(event.wait() for event in self._wakes), within_s=TICK_S)
+            tick_s = ENDING_TICK_S if is_ending else TICK_S
+            await self._commands.wait(*(event.wait() for event in self._wakes), within_s=tick_s)
 
     def _ended(self, now_ms: int) -> Outcome | None:
         roster = self._observer.roster
@@ -110,10 +118,8 @@ class Watcher:
             return ended_by(self._page.gone_by)
         if self._commands.stop.is_set():
             return Departed(departure=Departure(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
-        if roster.removed:
-            return Departed(departure=Departure(reason=StopReason.KICKED, row="signal.removed"))
-        if roster.over:
-            return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row="signal.over"))
+        if roster.told_end() is not None:  # the page is asked at once, and no rule is quicker
+            return None
         departure = first_departure(self._rules, roster, now_ms)
         return Departed(departure=departure) if departure else None
 
@@ -138,12 +144,14 @@ class PageLooks:
         self._began_at = clock.monotonic()
         self._documents, self._place = page.documents, place_of(page.url)
         self._trouble_since: dict[PageState, float] = {}
+        self.state: PageState | None = None  # at the last look; None where it was not answered
         self._notices = 0  # looks in a row at which a notice lies over the call
 
     async def look(self) -> Outcome | None:
         """Look once; returns the outcome where the page ends the stay. Raises PageStuck, PageCrashed."""
         now, before = self._clock.monotonic(), (self._page.documents, place_of(self._page.url))
         reading = await self._reader.read()
+        self.state = None if reading is None else reading.state
         if reading is None:
             return None
         match reading.state:

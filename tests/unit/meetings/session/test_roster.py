@@ -1,7 +1,7 @@
 """The roster: claims folded, chat told once, what was claimed kept, and who the bot is learnt from its own lines."""
 
 from sederunt.claims.changes import Change, PersonSpoke, PersonWrote
-from sederunt.claims.claim import Claim, Source, Subject, gone, here, owns, speak
+from sederunt.claims.claim import Claim, Fact, Source, Subject, gone, here, owns, said, speak
 from sederunt.claims.journal import read, replay, report
 from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.events import ChatReceived
@@ -82,3 +82,23 @@ def test_whoever_spoke_when_the_bot_was_lost_has_stopped_and_nobody_else() -> No
     assert silenced([stop.participant], 5000) == []
     (late,) = silenced(roster.fold.participants, 2500)
     assert late.at_ms == 3001, "a stop never stands before its start"
+
+
+def test_what_ended_a_connection_on_the_way_in_does_not_end_the_stay() -> None:
+    """Teams' first connection failed, and its end came before the second one was let in."""
+    for fact in (Fact.OVER, Fact.REMOVED):
+        roster = Roster()
+        roster.take([said(fact, 500)])
+        assert roster.told_end() is not None
+        roster.entered(1_000, waited=False)
+        assert roster.told_end() is None
+        roster.take([said(fact, 1_500)])
+        assert roster.told_end() is not None
+
+
+def test_whoever_waited_outside_was_let_in_by_somebody() -> None:
+    for waited in (False, True):
+        roster = Roster()
+        roster.entered(1_000, waited=waited)
+        roster.take([here(NETWORK, [Subject(key="9", name="Bot", is_self=True)], 1_100)])
+        assert roster.fold.company_seen is waited

@@ -1,13 +1,19 @@
 """What the looks at a page come to."""
 
+import asyncio
+from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from harness.fake_clock import FakeClock
+from sederunt.claims.claim import Fact, Source, Subject, here, said
+from sederunt.clock import unix_ms
 from sederunt.meetings.outcomes import Broken, Departed
 from sederunt.meetings.session.page_reader import PageReader
+from sederunt.meetings.session.roster import Roster
+from sederunt.meetings.session.told_end import ENDING_S
 from sederunt.meetings.session.watcher import (
     FAULT_S,
     LEFT_S,
@@ -17,6 +23,7 @@ from sederunt.meetings.session.watcher import (
     RECONNECT_S,
     RELOADED_S,
     PageLooks,
+    Watcher,
 )
 from sederunt.model.bot import PAGE_LEFT, Service
 from sederunt.model.status import StopReason
@@ -209,3 +216,103 @@ async def test_a_meeting_whose_host_does_not_come_back_has_ended() -> None:
     outcome = await looks.look()
     assert isinstance(outcome, Departed)
     assert outcome.departure.reason is StopReason.MEETING_ENDED
+
+
+class Stay:
+    """A stay whose page shows what a test says; `plan` acts at each tick."""
+
+    def __init__(self, plan: Callable[["Stay"], None]) -> None:
+        self.clock, self.roster, self.shown, self._plan = FakeClock(), Roster(), PageState.IN_CALL, plan
+        self.recorder, self.seconds = SimpleNamespace(last_frame_ms=None), 0.0
+
+    async def play(self) -> tuple[Departed, float]:
+        """Sit until the stay ends; returns how, and after how many seconds."""
+
+        async def read(*_: object, **__: object) -> Reading:
+            return Reading(state=self.shown, row="x.y")
+
+        async def nothing(*_: object) -> None:
+            return None
+
+        page = SimpleNamespace(documents=1, url=CALLS["teams"], gone=asyncio.Event())
+        parse_link = platform_of(Service("teams")).parse_link
+        events = {name: asyncio.Event() for name in ("stop", "cut_off", "moved")}
+        watcher = Watcher(
+            page=cast("Any", page),
+            looks=looks_at(page, SimpleNamespace(read=read, parse_link=parse_link), clock=self.clock),
+            observer=cast(
+                "Any",
+                SimpleNamespace(
+                    roster=self.roster,
+                    recorder=self.recorder,
+                    tick=lambda now_ms: self.roster.pass_time(now_ms),
+                    write=nothing,
+                    has_news=asyncio.Event(),
+                ),
+            ),
+            outages=cast("Any", SimpleNamespace(found=lambda *_, **__: [], tell=nothing, left_over=lambda _: ())),
+            fallback=cast("Any", SimpleNamespace(check=nothing)),
+            rules=(),
+            commands=cast("Any", SimpleNamespace(**events, wait=self._wait)),
+            journal=cast("Any", SimpleNamespace(is_stop_requested=nothing, write_troubles=nothing)),
+            clock=self.clock,
+            wakes_for_news=False,
+        )
+        outcome = await watcher.run()
+        assert isinstance(outcome, Departed)
+        return outcome, self.seconds
+
+    async def _wait(self, *others: Coroutine[Any, Any, Any], within_s: float) -> None:
+        for other in others:
+            other.close()
+        self.clock.advance(within_s)
+        self.seconds += within_s
+        assert self.seconds < 100, "the stay does not end"
+        self._plan(self)
+
+
+async def test_what_a_signal_tells_ends_the_stay_as_soon_as_the_page_shows_no_call() -> None:
+    for fact, reason in ((Fact.OVER, StopReason.MEETING_ENDED), (Fact.REMOVED, StopReason.KICKED)):
+
+        def plan(stay: Stay, fact: Fact = fact) -> None:
+            if stay.seconds == 10:
+                stay.roster.take([said(fact, unix_ms(stay.clock.now()))])
+                stay.shown = PageState.OVER
+
+        outcome, after_s = await Stay(plan).play()
+        assert (outcome.departure.reason, outcome.departure.row) == (reason, f"signal.{fact}")
+        assert after_s == 10
+
+
+async def test_a_page_that_shows_the_call_holds_up_an_end_for_a_few_seconds() -> None:
+    def plan(stay: Stay) -> None:
+        if stay.seconds == 10:
+            stay.roster.take([said(Fact.OVER, unix_ms(stay.clock.now()))])
+
+    outcome, after_s = await Stay(plan).play()
+    assert outcome.departure.row == "signal.over"
+    assert 10 + ENDING_S <= after_s <= 11 + ENDING_S
+
+
+@pytest.mark.parametrize("witness", ["roster", "media", "reconnecting"])
+async def test_a_call_outlives_the_late_end_of_an_earlier_connection(witness: str) -> None:
+    """The end of the connection that an outage had cut was told when the next one stood: the bot left the meeting."""
+
+    def plan(stay: Stay) -> None:
+        now_ms = unix_ms(stay.clock.now())
+        if stay.seconds == 10:
+            stay.roster.take([said(Fact.OVER, now_ms)])
+        stay.shown = PageState.IN_CALL
+        if witness == "reconnecting" and 10 <= stay.seconds < 40:
+            stay.shown = PageState.RECONNECTING
+        if witness == "media":
+            stay.recorder.last_frame_ms = now_ms
+        elif stay.seconds == (40 if witness == "reconnecting" else 12):
+            stay.roster.take([here(Source.PROTOCOL, [Subject(key="1", name="Ada")], now_ms)])
+        if stay.seconds >= 60:
+            stay.roster.take([said(Fact.REMOVED, now_ms)])
+            stay.shown = PageState.REMOVED
+
+    outcome, after_s = await Stay(plan).play()
+    assert outcome.departure.reason is StopReason.KICKED
+    assert 60 <= after_s <= 61

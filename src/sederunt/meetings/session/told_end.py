@@ -1,0 +1,51 @@
+"""When the site's own signals end the stay: at once where its page agrees, later where it shows the call."""
+
+from collections.abc import Mapping
+
+from sederunt.claims.claim import Fact
+from sederunt.clock import Clock, unix_ms
+from sederunt.meetings.session.observer import MeetingObserver
+from sederunt.meetings.session.stop_rules import Departure
+from sederunt.model.status import StopReason
+from sederunt.platforms.page_state import PageState
+
+ENDING_S = 5.0  # a page may show the call for so long after a signal has told of its end
+GOES_ON_MS = 3_000  # what was captured so long after it says, beside such a page, that the call goes on
+
+_DEPARTURES: Mapping[Fact, Departure] = {
+    Fact.REMOVED: Departure(reason=StopReason.KICKED, row="signal.removed"),
+    Fact.OVER: Departure(reason=StopReason.MEETING_ENDED, row="signal.over"),
+}
+# A notice may lie over the call; None: the page did not answer.
+_MAY_BE_CALL = (PageState.IN_CALL, PageState.DIALOG, None)
+
+
+class ToldEnd:
+    """The end of one stay as signals tell it. A site's signal may be of a connection that another one has replaced."""
+
+    def __init__(self, observer: MeetingObserver, clock: Clock) -> None:
+        self._observer, self._clock = observer, clock
+        self._told: tuple[Fact, int] | None = None
+        self._held_since = 0.0  # the page has shown the call in spite of it, or nothing
+
+    def departure(self, shown: PageState | None) -> Departure | None:
+        """Return how the stay has ended, by signals and by what the page showed just now; None while it goes on."""
+        roster, now = self._observer.roster, self._clock.monotonic()
+        told, before = roster.told_end(), self._told
+        self._told = told
+        if told is None:
+            return None
+        # A page that connects anew has a time limit of its own.
+        if told != before or shown is PageState.RECONNECTING:
+            self._held_since = now
+        if shown is PageState.RECONNECTING or (shown in _MAY_BE_CALL and now - self._held_since < ENDING_S):
+            return None
+        fact, since_ms = told
+        if shown in (PageState.IN_CALL, PageState.DIALOG) and self._is_heard(since_ms + GOES_ON_MS):
+            roster.goes_on(unix_ms(self._clock.now()))
+            return None
+        return _DEPARTURES[fact]
+
+    def _is_heard(self, since_ms: int) -> bool:
+        recorder = self._observer.recorder
+        return recorder is not None and recorder.last_frame_ms is not None and recorder.last_frame_ms >= since_ms
