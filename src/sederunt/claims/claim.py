@@ -10,7 +10,7 @@ class Fact(StrEnum):
     """What a claim is about, and what its subjects are."""
 
     HERE = "here"  # people in the meeting
-    SPEAKS = "speaks"  # people who speak
+    SPEAKS = "speaks"  # people who speak, or media sources of whoever they belong to
     STAGE = "stage"  # whoever the site shows large
     SHARES = "shares"  # people who share their screen
     OWNS = "owns"  # person `key` owns media source `media`; an empty key: nobody in particular
@@ -125,9 +125,9 @@ def gone(key: str, at_ms: int) -> Claim:
     return Claim(fact=Fact.HERE, source=Source.PROTOCOL, at_ms=at_ms, subjects=(Subject(key=key),), holds=False)
 
 
-def speak(source: Source, keys: Iterable[str], at_ms: int) -> Claim:
-    """Claim that exactly these people speak."""
-    subjects = tuple(Subject(key=key) for key in keys)
+def speak(source: Source, keys: Iterable[str], at_ms: int, *, media: Iterable[str] = ()) -> Claim:
+    """Claim that exactly these people speak, and whoever these media sources belong to."""
+    subjects = (*(Subject(key=key) for key in keys), *(Subject(media=each) for each in media))
     return Claim(fact=Fact.SPEAKS, source=source, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
 
 

@@ -11,7 +11,7 @@ from sederunt.claims.pending_writes import PendingWrites
 from sederunt.claims.presence import Reason
 from sederunt.claims.register import Register
 from sederunt.claims.rules import MOST_STRANGERS, MOST_UNBOUND, ORDER, REACH_MS
-from sederunt.claims.speech import Speech
+from sederunt.claims.speech import Speech, source_meant
 from sederunt.model.participant import Participant
 
 _PERHAPS = "\x1flarge "  # before the key of somebody who is large on a stage that has not moved yet
@@ -36,10 +36,9 @@ class Speaking:
 
     def weigh(self, at_ms: int) -> list[RosterChange]:
         """Decide who speaks; returns what listeners should hear of."""
-        withdrawn = self._withdraw(at_ms)
+        changes = [*self._owned(), *self._withdraw(at_ms)]
         speakers = self._speakers(at_ms)
         people, own = self._register.people, self._register.own_keys
-        changes: list[RosterChange] = []
         for key in sorted(self._marks.speaking):
             one = people.get(key)
             if key not in speakers or key in own or (one is not None and not one.here):
@@ -49,7 +48,18 @@ class Speaking:
                     self._marks.stop(key, at_ms)
         for key in sorted(speakers.keys() - own):
             changes += self._goes_on(key, speakers[key], at_ms)
-        return withdrawn + changes + self._proven()
+        return changes + self._proven()
+
+    def _owned(self) -> list[RosterChange]:
+        """Give their marks to those who spoke by a media source that turns out to be theirs; returns what listeners
+        should hear of."""
+        owners = self._speech.owners
+        return [
+            change
+            for token in self.strangers
+            if (media := source_meant(token)) is not None and (owner := owners.get(media))
+            for change in self._give(token, self._register.person_of(owner))
+        ]
 
     def _speakers(self, at_ms: int) -> dict[str, Reason]:
         """Return who speaks, and why. Of whom a stage that has not moved shows, the marks are a stranger's."""

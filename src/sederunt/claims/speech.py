@@ -18,10 +18,16 @@ from sederunt.claims.rules import (
     UNEXPLAINED_MS,
 )
 from sederunt.claims.silences import Silences
-from sederunt.claims.table import SourceTable
+from sederunt.claims.table import SourceTable, Statement
 from sederunt.model.events import is_sound
 
 _RANK = ORDER[Fact.SPEAKS]
+_OWNER = "\x1fowner of "  # before a media source whose owner speaks, before it is known whose it is
+
+
+def source_meant(token: str) -> str | None:
+    """Return the media source whose unknown owner a token means; None for any other token."""
+    return token.removeprefix(_OWNER) if token.startswith(_OWNER) else None
 
 
 class Speech:
@@ -106,8 +112,8 @@ class Speech:
                 self.heard_ms[person] = now_ms
             else:
                 nobodys_ms = word.since_ms if nobodys_ms is None else min(nobodys_ms, word.since_ms)
-        for token, word in self._tables[Source.PROTOCOL].standing(now_ms):
-            self.named_ms[person_of(token)] = word.since_ms
+        for _, word in self._tables[Source.PROTOCOL].standing(now_ms):
+            self.named_ms[person_of(self._meant(word))] = word.since_ms
         self._silences.weigh(is_sounding, now_ms)
         self._note_news()
         shown = {source: self._shown(source, nobodys_ms, now_ms, person_of) for source in self._spoke()}
@@ -147,14 +153,19 @@ class Speech:
             least_ms = nobodys_ms
         after_ms = self._silences.doubted_until(row, table)
         return {
-            person_of(token): Reason(
+            person_of(self._meant(word)): Reason(
                 rule="said to speak" if least_ms is None else "shown large while there is sound",
                 source=source,
                 since_ms=max(word.since_ms, least_ms or word.since_ms),
             )
-            for token, word in table.standing(now_ms)
+            for _, word in table.standing(now_ms)
             if word.since_ms > after_ms
         }
+
+    def _meant(self, word: Statement) -> str:
+        """Return whom a word on speech means: who is told, or the owner of the media source that is, known or not."""
+        media = word.subject.media
+        return (self._owners.key_of.get(media) or f"{_OWNER}{media}") if media else word.subject.token
 
     def _weigh(
         self, shown: Mapping[Source, Mapping[str, Reason]], nobodys_ms: int | None, now_ms: int
@@ -164,7 +175,8 @@ class Speech:
         if len(candidates) < 2:
             return candidates[0] if candidates else None
         reigning, weaker = candidates[:2]
-        said, others = shown[reigning].keys(), shown[weaker].keys()
+        said = {person for person in shown[reigning] if source_meant(person) is None}
+        others = shown[weaker].keys()
         if nobodys_ms is None or said or not others:
             self._unexplained_ms = None
         elif self._unexplained_ms is None:

@@ -8,7 +8,7 @@ from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
 from sederunt.claims.fold import Fold
 from sederunt.claims.marks import SpeechMarks
 from sederunt.claims.register import is_bot_name
-from sederunt.claims.rules import CONTRADICTED_MS, DOUBT_MS, MOST_PEOPLE, ONLY_ONE_MS, TALKS_MS
+from sederunt.claims.rules import CONTRADICTED_MS, DOUBT_MS, MOST_PEOPLE, ONLY_ONE_MS, TALKS_MS, UNEXPLAINED_MS
 from sederunt.model.participant import SpeakingKind
 
 S = 1000
@@ -309,6 +309,31 @@ def test_a_counter_that_is_wrong_puts_nobody_out_whom_the_protocol_names_afterwa
     fold = folded(here("*0=Bot", "1=Ann", "2=Eve"), speaks("1", at=4), only_one(7))
     play(fold, (speaks(str(1 + n % 2), at=10 + n * 10) for n in range(20)), until=210)
     assert names_here(fold) == ["Ann", "Eve"]
+
+
+def source_speaks(media: str, at: float) -> Claim:
+    return replace(speaks(at=at), subjects=(Subject(media=media),))
+
+
+def test_whoever_a_source_belongs_to_spoke_from_when_it_was_said_to_speak() -> None:
+    fold = folded(here("*0=Bot", "1=Ada", "2=Bob"), speaks("1", at=2), source_speaks("20", 5))
+    assert marks(fold) == {"Ada": [2, 5], "Bob": []}
+    changes = play(fold, [owns("20", "2", 8)], until=8)
+    assert [(one.participant.name, one.speaking, one.at_ms) for one in changes if isinstance(one, PersonSpoke)] == [
+        ("Bob", True, T + 5 * S)
+    ]
+    play(fold, [speaks("2", at=9), speaks(at=11)], until=12)
+    assert marks(fold) == {"Ada": [2, 5], "Bob": [5, 11]}
+
+
+def test_a_weaker_source_names_who_speaks_where_the_stronger_one_knows_no_more_than_the_source() -> None:
+    fold = folded(here("*0=Bot", "1=Ada", "2=Bob"), owns("mix", "", 1), speaks("1", at=2), sound("mix", True, 2))
+    play(fold, [source_speaks("20", 5), speaks("2", at=5, source=Source.MARKS)], until=5 + UNEXPLAINED_MS / S + 2)
+    assert marks(fold)["Bob"]
+
+
+def marks(fold: Fold) -> dict[str, list[float]]:
+    return {one.name: [(event.timestamp - T) / S for event in one.events] for one in fold.participants}
 
 
 def test_who_speaks_is_company_whatever_their_name() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, owns, said, speak
+from sederunt.claims.fold import Fold
 from sederunt.claims.rules import RENEW_MS
 from sederunt.model.events import ChatReceived
 from sederunt.platforms.dom_signals import bare_name
@@ -124,6 +125,33 @@ def test_a_speaker_the_roster_does_not_know_yet_is_told_once_it_does(frame: Make
     assert decoder.decode(channel) == []
     events = decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada", source=10))))
     assert events[-1] == speak(Source.PROTOCOL, [ADA], 1_000)
+
+
+def test_whoever_a_source_that_is_not_named_yet_belongs_to_speaks_in_nobody_elses_place(
+    frame: Make, signal: Make
+) -> None:
+    """Grace had just come: what she said was Ada's until the roster told of her source."""
+    decoder, fold = TeamsDecoder(), Fold()
+
+    def take(told: Any) -> dict[str, list[int]]:
+        for claim in decoder.decode(told):
+            assert isinstance(claim, Claim)
+            fold.take(claim)
+        fold.settle()
+        return {one.name: [event.timestamp for event in one.events] for one in fold.participants}
+
+    def history(*sources: int, at_ms: int) -> Any:
+        payload = json.dumps([{"type": "dsh", "history": sources}]).encode()
+        return signal("datachannel", label="main-channel", payload=payload, at_ms=at_ms)
+
+    ada = {"ada": person("Ada", source=10)}
+    take(frame("/rosterUpdate/", roster(**ada)))
+    take(history(10, at_ms=2_000))
+    assert take(history(20, 10, at_ms=6_000)) == {"Ada": [2_000, 6_000]}
+    assert take(frame("/rosterUpdate/", roster(**ada, grace=person("Grace")), at_ms=7_000))["Grace"] == []
+    known = take(frame("/rosterUpdate/", roster(**ada, grace=person("Grace", source=20)), at_ms=9_000))
+    assert known == {"Ada": [2_000, 6_000], "Grace": [6_000]}
+    assert take(history(10, 20, at_ms=12_000)) == {"Ada": [2_000, 6_000, 12_000], "Grace": [6_000, 12_000]}
 
 
 @pytest.mark.parametrize(

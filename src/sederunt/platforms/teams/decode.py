@@ -43,7 +43,7 @@ class TeamsDecoder:
         self._owners: dict[str, str] = {}  # audio source → key
         self.roster_heard = False
         self._dominant = ""  # source id, as the channel tells it
-        self._speaking: str | None = None
+        self._speaking: tuple[str | None, str] = (None, "")  # key, or the source of somebody who is not known yet
         self._told_ms = 0
 
     @property
@@ -114,13 +114,15 @@ class TeamsDecoder:
         return events
 
     def _dominance(self, at_ms: int, *, is_said: bool = False) -> list[Told]:
-        """One person speaks at a time, as far as the channel tells. What it says again is passed on now and then."""
-        speaker = self._owners.get(self._dominant)
-        is_known = speaker == self._speaking and not (is_said and speaker and at_ms - self._told_ms >= RENEW_MS)
-        if is_known or (self._dominant and speaker is None):
+        """One person speaks at a time, as far as the channel tells. What it says again is passed on now and then. A
+        source that the roster does not name yet is claimed as such, unless the roster names none at all."""
+        key = self._owners.get(self._dominant)
+        now = (key, "" if key else self._dominant)
+        is_told = now == self._speaking and not (is_said and self._dominant and at_ms - self._told_ms >= RENEW_MS)
+        if is_told or (self._dominant and not self._owners):
             return []
-        self._speaking, self._told_ms = speaker, at_ms
-        return [speak(Source.PROTOCOL, [speaker] if speaker else [], at_ms)]
+        self._speaking, self._told_ms = now, at_ms
+        return [speak(Source.PROTOCOL, [key] if key else [], at_ms, media=[now[1]] if now[1] else [])]
 
 
 def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
