@@ -1,11 +1,17 @@
 """Runs the in-page scripts' own unit tests, one Node process per file: what needs no browser is tested without one."""
 
+import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from sederunt.model.bot import Service
+from sederunt.platforms.registry import platform_of
+
+SITES = ("gmeet", "teams", "zoom")
 FILES = sorted((Path(__file__).parent / "js").glob("*.test.mjs"))
 
 
@@ -13,6 +19,13 @@ FILES = sorted((Path(__file__).parent / "js").glob("*.test.mjs"))
 def test_the_in_page_script_passes_its_own_tests(file: Path) -> None:
     node = shutil.which("node")
     assert node, "these tests need Node: run 'make setup'"
-    ran = subprocess.run([node, "--test", "--test-reporter=tap", str(file)], capture_output=True, text=True, timeout=60)
+    plans = {site: platform_of(Service(site)).watch_plan() for site in SITES}
+    ran = subprocess.run(
+        [node, "--test", "--test-reporter=tap", str(file)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PLANS": json.dumps(plans)},
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "\n# tests 0\n" not in ran.stdout, ran.stdout

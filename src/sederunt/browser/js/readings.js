@@ -4,13 +4,15 @@
 (() => {
   /**
    * @param {Element} row
-   * @param {any} how a selector, or {closest, selector, attribute, strip}, or a list of them: the first that gives text
+   * @param {any} how a selector, or {closest, selector, unless, attribute, strip}, or a list of them: the first that
+   *   gives text. `unless`: not where such an element stands in the row
    * @param {boolean} [lines] keep the breaks between lines
    */
   function textOf(row, how, lines = false) {
     if (how === undefined || how === null) return "";
     for (const way of Array.isArray(how) ? how : [how]) {
-      const { closest, selector, attribute, strip } = typeof way === "string" ? { selector: way } : way;
+      const { closest, selector, unless, attribute, strip } = typeof way === "string" ? { selector: way } : way;
+      if (unless && within(row, unless)) continue;
       const from = closest ? row.closest(closest) : row;
       const element = from && selector ? within(from, selector) : from;
       if (!element) continue;
@@ -26,12 +28,14 @@
     (lines ? text.replace(/[^\S\n]+/g, " ").replace(/ ?\n ?/g, "\n") : text.replace(/\s+/g, " ")).trim();
 
   const BLOCKS = new Set(["P", "DIV", "LI", "BLOCKQUOTE", "PRE"]);
-  /** An element's text with its breaks, whether it is laid out or not. @param {Node} node @returns {string} */
+  /** An element's text with its breaks, whether it is laid out or not; of a picture what stands for it, as for an emoji.
+   * @param {Node} node @returns {string} */
   function linesOf(node) {
     let text = "";
     for (const child of node.childNodes) {
       if (child.nodeType === 3) text += written(child);
       else if (child.nodeName === "BR") text += "\n";
+      else if (child.nodeName === "IMG") text += /** @type {Element} */ (child).getAttribute("alt") || "";
       else if (BLOCKS.has(child.nodeName)) text += `${text && !text.endsWith("\n") ? "\n" : ""}${linesOf(child)}\n`;
       else text += linesOf(child);
     }

@@ -5,6 +5,9 @@ from typing import Any
 from sederunt.platforms.dom_signals import BANNER
 from sederunt.platforms.teams.decode import MAIN_CHANNEL
 
+_AUTHORS = ['[data-tid="message-author-name"]', '[id^="author-"]']
+_BODIES = ['[data-tid="messageBodyContent"]', '[id^="content-"]']
+
 WATCH: dict[str, Any] = {
     "dataChannels": [MAIN_CHANNEL],
     # The signalling socket's host moves about; its frames are known by their beginning (A, B2, V; 2026-08).
@@ -39,12 +42,12 @@ WATCH: dict[str, Any] = {
             '[data-tid="chat-pane-item"]',
             '[data-tid="chat-pane-message"]:not([data-tid="chat-pane-item"] *)',
         ],
-        "sender": ['[data-tid="message-author-name"]', '[id^="author-"]'],
+        "sender": _AUTHORS,
         "text": [
-            '[data-tid="messageBodyContent"]',
-            '[id^="content-"]',
+            *_BODIES,
             'div[dir="auto"][role="heading"][aria-level="4"]',  # older clients
-            '[data-tid="chat-pane-message"]',
+            # A row of which nothing is known. Others have author and time in it, and their body may come later.
+            {"selector": '[data-tid="chat-pane-message"]', "unless": ",".join([*_AUTHORS, *_BODIES])},
         ],
         "id": [
             {"selector": '[id^="content-"]', "attribute": "id"},
