@@ -103,16 +103,32 @@ def test_a_row_of_the_panel_is_a_person(entry: dict[str, Any], name: str, is_sel
             ("Ada", "Hello"),
         ),
         ({"sender": "Ada", "text": "Talk to Grace: she knows"}, ("Ada", "Talk to Grace: she knows")),
+        (
+            {"sender": "Ada to Everyone, 10:42 AM, first line second line", "text": "first line\nsecond line"},
+            ("Ada", "first line\nsecond line"),
+        ),
+        ({"sender": "Ada to Everyone: Great job 🎉", "text": "Great job"}, ("Ada", "Great job")),
+        ({"sender": "Ada to Grace (direct message): On it", "text": "Re: x\nOn it"}, ("Ada", "Re: x\nOn it")),
+        ({"sender": "Ada to Grace, 9:05, image", "text": "screen.png"}, ("Ada", "screen.png")),
+        ({"sender": "Path to Zero, Inc.", "text": "Good morning"}, ("Path to Zero, Inc.", "Good morning")),
+        ({"sender": "Path to Zero, Inc.", "text": ""}, ("Path to Zero, Inc.", "")),
     ],
 )
 def test_a_chat_row_is_read_from_its_parts_or_its_label(entry: dict[str, Any], expected: tuple[str, str]) -> None:
     assert message_in_row(entry) == expected
 
 
-def test_own_messages_are_marked(signal: Make) -> None:
-    shown = signal("chat", id="chat-message-1", sender="You to Everyone: Hi", text="Hi")
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        ("You to Everyone: Hi", "Hi"),
+        ("You to Everyone, 10:42 AM, Hello, I record. Bye", "Hello, I record.\nBye"),
+    ],
+)
+def test_own_messages_are_marked(signal: Make, label: str, text: str) -> None:
+    shown = signal("chat", id="chat-message-1", sender=label, text=text)
     assert ZoomDecoder().decode(shown) == [
-        ChatReceived(username="You", content="Hi", at_ms=1_000, message_id="chat-message-1", is_own=True, by_page=True)
+        ChatReceived(username="You", content=text, at_ms=1_000, message_id="chat-message-1", is_own=True, by_page=True)
     ]
 
 

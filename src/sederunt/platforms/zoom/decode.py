@@ -34,7 +34,7 @@ _STREAM = re.compile(r"(\d+)\+(?:.*\+)?CS\+")
 _SELF = re.compile(r"\((?:[^()]*,\s*)?me\b[^()]*\)", re.IGNORECASE)
 _SCREEN = re.compile(r"[’']s? screen$", re.IGNORECASE)  # a tile that shows what somebody shares
 _LABELLED = re.compile(
-    r"^(?P<sender>.+?) to (?P<to>[^,:]+?)(?:, \d{1,2}:\d{2}(?:\s?[AP]M)?, |: |, )(?P<text>.*)$", re.DOTALL
+    r"^(?P<sender>.+?) to (?P<to>[^,:]+?)(?:(?P<time>, \d{1,2}:\d{2}(?:\s?[AP]M)?, )|: |, )(?P<text>.*)$", re.DOTALL
 )
 
 
@@ -165,11 +165,20 @@ def message_in_row(entry: Mapping[str, Any]) -> tuple[str, str]:
     """Return (sender, text) of a chat row; rows without parts of their own are read from their label."""
     sender, text = str(entry.get("sender") or ""), str(entry.get("text") or "")
     labelled_sender, labelled_text = _LABELLED.match(sender), _LABELLED.match(text)
-    if labelled_sender and (labelled_text or sender.endswith(text)):
+    if labelled_sender and (labelled_text or _is_label(labelled_sender, text)):
         sender = labelled_sender["sender"]
     if labelled_text and labelled_text["sender"] == sender:
         text = labelled_text["text"]
     return sender, text
+
+
+def _is_label(found: re.Match[str], text: str) -> bool:
+    """Return whether what looks like a row's label is one, not a name with " to " and a comma in it. A label has the
+    message on one line; it may leave out a quotation, or tell of a picture that the text does not."""
+    if found["to"] == "Everyone" or found["time"]:
+        return True
+    label, text = (" ".join(each.split()) for each in (found["text"], text))
+    return bool(label and text) and (label in text or text in label)
 
 
 def _person(key: str, entry: Mapping[str, Any]) -> Subject | None:
