@@ -63,9 +63,9 @@
   }
 
   function readChat() {
-    for (const message of readings.messages(shadowRoots.standing(), plan.chat)) {
-      if (told.has(message.id)) continue;
-      told.add(message.id);
+    for (const { mark, ...message } of readings.messages(shadowRoots.standing(), plan.chat)) {
+      if (told.has(mark)) continue;
+      told.add(mark);
       if (told.size > MOST_REMEMBERED) told.delete(/** @type {string} */ (told.values().next().value));
       capture.tell("chat", message);
     }

@@ -125,13 +125,24 @@
     return "";
   }
 
-  /** @param {ParentNode[]} roots @param {any} plan */
+  /**
+   * What is written. `mark` tells messages apart: where a row has no id, by who wrote what and when, and by how many
+   * such rows stand up to there, for people write the same words twice.
+   * @param {ParentNode[]} roots @param {any} plan
+   */
   function messages(roots, plan) {
+    /** @type {Map<string, number>} */
+    const alike = new Map();
     return rowsOf(roots, plan.row).flatMap((row) => {
       const text = textOf(row, plan.text, true);
+      if (!text) return [];
       const sender = textOf(row, plan.sender);
-      const id = keyOf(row, plan.id) || `${sender}\n${text}`;
-      return text ? [{ id, sender, text }] : [];
+      const id = keyOf(row, plan.id);
+      if (id) return [{ mark: id, id, sender, text }];
+      const made = `${sender}\n${textOf(row, plan.time)}\n${text}`;
+      const count = (alike.get(made) || 0) + 1;
+      alike.set(made, count);
+      return [{ mark: `${count}\n${made}`, id, sender, text }];
     });
   }
 

@@ -54,6 +54,7 @@ WATCH: dict[str, Any] = {
             {"attribute": "id"},
             {"attribute": "data-mid"},
         ],
+        "time": [{"selector": "time[datetime]", "attribute": "datetime"}],  # J, LMA, A; 2026-08
     },
     # The badge of the button that opens the list holds the bot, too (LMA; 2026-08). That of the chat has the same name.
     "banner": {

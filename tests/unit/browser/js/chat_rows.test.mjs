@@ -76,6 +76,47 @@ test("a message whose body does not stand there yet is told once it does", () =>
   assert.deepEqual(read(), [said("Bob", "Good morning", "content-1")]);
 });
 
+test("the same words by the same person are two messages, by their times where rows have no id", () => {
+  const { root, read } = chat("teams");
+  const rows = ["10:45", "10:50"].map((at) => teamsRow("Cleo", `2026-11-27T${at}:00Z`, body("", "ok")));
+  root.add(rows[0]);
+  assert.deepEqual(read(), [said("Cleo", "ok")]);
+  root.remove(rows[0]); // a list that shows a part of itself
+  root.add(rows[1]);
+  assert.deepEqual(read(), [said("Cleo", "ok")]);
+  root.add(rows[0]);
+  assert.deepEqual(read(), []);
+});
+
+test("rows without id and time are told as often as they stand there at once", () => {
+  const { root, read } = chat("zoom");
+  const row = (text) =>
+    make(
+      "div",
+      { class: "new-chat-message__container" },
+      make("span", { class: "chat-item__sender" }, "Cleo"),
+      make("div", { class: "chat-rtf-box__display" }, text),
+    );
+  const rows = [row("ok"), row("ok")];
+  root.add(rows[0]);
+  assert.deepEqual(read(), [said("Cleo", "ok")]);
+  root.add(row("so"), rows[1]);
+  assert.deepEqual(read(), [said("Cleo", "so"), said("Cleo", "ok")]);
+  root.remove(rows[0]);
+  assert.deepEqual(read(), []);
+  root.add(rows[0]);
+  assert.deepEqual(read(), [], "the list showed it before");
+  root.add(row("ok"));
+  assert.deepEqual(read(), [said("Cleo", "ok")]);
+});
+
+test("rows with an id are told once, however often the id stands there", () => {
+  const { root, read } = chat("teams");
+  const row = () => teamsRow("Cleo", "2026-11-27T10:45:00Z", body("content-1", "ok"));
+  root.add(row(), row());
+  assert.deepEqual(read(), [said("Cleo", "ok", "content-1")]);
+});
+
 test("a message without an author and a body of its own is all of its text", () => {
   const { root, read } = chat("teams");
   root.add(make("div", { "data-tid": "chat-pane-message", "data-mid": "7" }, "Good morning"));
