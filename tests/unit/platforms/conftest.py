@@ -66,8 +66,10 @@ def collections(signal: Signals) -> Callable[..., Any]:
         chats: list[bytes] | None = None,
         at_ms: int = 1_000,
         packed: Callable[[bytes], bytes] = zlib.compress,
+        number: int | None = 5,
     ) -> Any:
-        people = make_proto((1, make_proto((1, 5))), *((2, user) for user in users or []))
+        numbered = make_proto((1, number)) if number is not None else None
+        people = make_proto((1, numbered), *((2, user) for user in users or []))
         outputs = make_proto(*((2, device) for device in devices or []))
         both = make_proto((1, people if users else None), *((4, make_proto((2, chat))) for chat in chats or []))
         event = make_proto((1, make_proto((2, make_proto((3, outputs if devices else None), (13, both))))))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, owns, said, speak
 from sederunt.model.events import ChatReceived
-from sederunt.platforms.gmeet.decode import MeetDecoder
+from sederunt.platforms.gmeet.decode import LATE_MS, MOST_LATE, MeetDecoder
 
 ADA, GRACE, OWN = "spaces/x/devices/1", "spaces/x/devices/2", "spaces/x/devices/9"
 SYNC = "https://meet.google.com/$rpc/google.rtc.meetings.v1.MeetingSpaceService/SyncMeetingSpaceCollections"
@@ -82,6 +82,61 @@ def test_a_status_of_seven_of_oneself_is_a_removal_and_of_another_a_leave(collec
     assert said(Fact.REMOVED, 7) not in decoder.decode(collections(users=[user(ADA, "Ada", 7)], at_ms=7))
     assert said(Fact.REMOVED, 8) in decoder.decode(collections(users=[user(OWN, "Bot", 7, own="t")], at_ms=8))
     assert "self_status:7" in decoder.noted
+
+
+def test_a_roster_message_that_comes_late_takes_back_no_newer_word_on_anybody(collections: Make, user: Make) -> None:
+    decoder = MeetDecoder()
+    decoder.decode(collections(users=[user(ADA, "Ada")], number=7))
+    assert decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=9, at_ms=2_000)) == [gone(ADA, 2_000)]
+    # Ada is not back, and Grace, of whom nothing was told yet, has come; others may have, since.
+    late = decoder.decode(collections(users=[user(ADA, "Ada"), user(GRACE, "Grace")], number=8, at_ms=2_100))
+    assert late == [here(Source.PROTOCOL, [Subject(key=GRACE, name="Grace")], 2_100)]
+    assert decoder.decode(collections(users=[user(GRACE, "Grace", 6)], number=7, at_ms=2_200)) == []
+    back = decoder.decode(collections(users=[user(ADA, "Ada")], number=10, at_ms=2_300))
+    assert back == [several(Subject(key=ADA, name="Ada"), at_ms=2_300)]
+
+
+def test_an_answer_that_comes_late_leaves_out_nobody(collections: Make, proto: Make, user: Make, signal: Make) -> None:
+    decoder = MeetDecoder()
+    decoder.decode(collections(users=[user(ADA, "Ada"), user(GRACE, "Grace", 6)], number=9))
+    users = proto((1, proto((1, 8))), (2, user(GRACE, "Grace")), (2, user(OWN, "Sederunt", own="t")))
+    answer = signal("fetch", url=SYNC, payload=base64.b64encode(proto((2, proto((2, users))))), at_ms=2_000)
+    own = Subject(key=OWN, name="Sederunt", is_self=True)
+    assert decoder.decode(answer) == [here(Source.PROTOCOL, [own], 2_000)]
+
+
+@pytest.mark.parametrize(
+    ("number", "at_ms"), [(None, 2_000), (9, 2_000), (3, 1_000 + LATE_MS)], ids=["none", "equal", "counted anew"]
+)
+def test_a_number_that_says_nothing_of_the_order_changes_nothing(
+    collections: Make, user: Make, number: int | None, at_ms: int
+) -> None:
+    decoder = MeetDecoder()
+    decoder.decode(collections(users=[user(ADA, "Ada")], number=9))
+    left = decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=number, at_ms=at_ms))
+    assert left == [gone(ADA, at_ms)]
+
+
+def test_numbers_that_stay_low_are_of_another_count(collections: Make, user: Make) -> None:
+    decoder = MeetDecoder()
+    decoder.decode(collections(users=[user(ADA, "Ada")], number=500))
+    for number in range(1, MOST_LATE + 1):
+        assert decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=number)) == []
+    assert decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=MOST_LATE + 1)) == [gone(ADA, 1_000)]
+
+
+def test_a_page_that_joins_anew_counts_anew(collections: Make, proto: Make, user: Make, signal: Make) -> None:
+    decoder = MeetDecoder()
+    decoder.decode(collections(users=[user(ADA, "Ada")], number=9))
+    decoder.decode(signal("fetch", url=MADE, payload=base64.b64encode(proto((1, proto((1, OWN)))))))
+    assert decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=1, at_ms=2_000)) == [gone(ADA, 2_000)]
+
+
+def test_a_word_without_a_status_is_none_on_who_is_here(collections: Make, proto: Make, user: Make) -> None:
+    decoder = MeetDecoder()
+    decoder.decode(collections(users=[user(ADA, "Ada")], number=7))
+    decoder.decode(collections(users=[proto((1, ADA), (2, "Ada King"))], number=9))
+    assert decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=8)) == [gone(ADA, 1_000)]
 
 
 def test_a_shared_screen_is_nobody_and_what_it_plays_nobodys_voice(collections: Make, user: Make, proto: Make) -> None:

@@ -18,7 +18,7 @@ def test_a_nested_message_is_length_prefixed() -> None:
 
 
 def test_a_roster_event_is_compressed_and_names_device_and_source() -> None:
-    told = zlib.decompress(signals.roster_event([ADA], None))
+    told = zlib.decompress(signals.roster_event(1, [ADA], None))
     assert told.startswith(b"\x0a")
     assert b"\x22\x041001" in told  # field 4 of a device output
     assert b"\x32\x14spaces/s/devices/101" in told  # field 6
@@ -33,8 +33,13 @@ def test_a_removed_person_has_status_7_and_an_absent_one_6() -> None:
 
 def test_a_screen_share_is_a_user_of_its_own_under_its_owner() -> None:
     sharing = Occupant(number=1, name="Ada", key="spaces/s/devices/101", csrc=1001, present=True, sharing=True)
-    told = signals.sync_response([sharing], None)
+    told = signals.sync_response(1, [sharing], None)
     assert b"\xaa\x01\x14spaces/s/devices/101" in told  # field 21
+
+
+def test_messages_of_the_roster_are_numbered_in_their_order() -> None:
+    told = [zlib.decompress(signals.roster_event(number, [ADA], None)) for number in (7, 300)]
+    assert [b"\x0a\x02\x08\x07" in told[0], b"\x0a\x03\x08\xac\x02" in told[1]] == [True, True]
 
 
 def test_a_chat_event_carries_sender_and_text() -> None:

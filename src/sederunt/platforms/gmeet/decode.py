@@ -20,11 +20,42 @@ from sederunt.platforms.protobuf import Message, parse
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
 
-_IN_CALL, _NOT_IN_CALL, _REMOVED = 1, 6, 7
+_STATUSES = _IN_CALL, _NOT_IN_CALL, _REMOVED = 1, 6, 7
 _AUDIO, _VIDEO = 1, 2
 _SYNC = "SyncMeetingSpaceCollections"
 _DEVICE_MADE = "CreateMeetingDevice"
+# A message of the roster is overtaken by no more, and no more in a row are; lower numbers beyond are of another count.
+LATE_MS, MOST_LATE = 30_000, 2
 _SUSPECTED = 36  # field of that answer; absent when clean
+
+
+class _RosterOrder:
+    """The order of the roster's messages, by the event numbers in them: they may come in another."""
+
+    def __init__(self) -> None:
+        self._highest, self._highest_ms = -1, 0
+        self._late = 0  # messages in a row that were overtaken
+        self._numbers: dict[str, int] = {}  # key → of the last word on whether they are here
+
+    def is_late(self, number: int, at_ms: int) -> bool:
+        """Return whether a message was overtaken by another one."""
+        is_lower = number < self._highest
+        if is_lower and at_ms - self._highest_ms < LATE_MS and self._late < MOST_LATE:
+            self._late += 1
+            return True
+        if is_lower:
+            self._numbers.clear()
+        self._highest, self._highest_ms, self._late = number, at_ms, 0
+        return False
+
+    def is_news(self, number: int, key: str, *, is_status: bool) -> bool:
+        """Return whether nothing newer was told of whether somebody is here; note what is told where this is
+        (`is_status`)."""
+        if number < self._numbers.get(key, number):
+            return False
+        if is_status:
+            self._numbers[key] = number
+        return True
 
 
 class MeetDecoder:
@@ -39,6 +70,7 @@ class MeetDecoder:
         self._told_ms = 0
         self.roster_heard = False
         self._self_keys: set[str] = set()
+        self._order = _RosterOrder()
         self._shares: dict[str, str] = {}  # pseudo-device of a screen share → whose screen
         self._pictures: dict[str, str] = {}  # id of a video stream → device
         self._streams: dict[str, int] = {}  # id of a video stream → the track that receives it
@@ -76,7 +108,7 @@ class MeetDecoder:
         for wrapper in event.messages(1, 2):
             for collections in wrapper.messages(13):
                 for users in collections.messages(1):
-                    events += self._users(users.messages(2), at_ms, Extent.SEVERAL)
+                    events += self._users(users, at_ms, Extent.SEVERAL)
                 events += self._chats(collections.messages(4), at_ms)
             for devices in wrapper.messages(3):  # after the users, among whom the shared screens are
                 events += self._sources(devices.messages(2), at_ms)
@@ -85,6 +117,7 @@ class MeetDecoder:
 
     def _answer(self, url: str, body: bytes, at_ms: int) -> list[Told]:
         if _DEVICE_MADE in url:
+            self._order = _RosterOrder()  # the page joins, be it anew
             answer = parse(from_base64(body))
             if answer is not None and answer.number(_SUSPECTED):
                 self._noted.add("suspected_bot")
@@ -93,14 +126,18 @@ class MeetDecoder:
             return []
         events: list[Told] = []
         for users in answer.messages(2, 2):
-            events += self._users(users.messages(2), at_ms, Extent.SNAPSHOT)
+            events += self._users(users, at_ms, Extent.SNAPSHOT)
         return events + self._sources((m for m in answer.walk() if _is_device_output(m)), at_ms)
 
-    def _users(self, users: Iterable[Message], at_ms: int, kind: Extent) -> list[Told]:
-        """An answer to "sync" tells of everybody. What the channel sends may do so too, or tell of changes."""
+    def _users(self, users: Message, at_ms: int, kind: Extent) -> list[Told]:
+        """An answer to "sync" tells of everybody. What the channel sends may do so too, or tell of changes. A message
+        that another one has overtaken tells of those alone of whom nothing newer was told."""
+        number = next((event.number(1) for event in users.messages(1)), None)
+        if number is not None and self._order.is_late(number, at_ms):
+            kind = Extent.DELTA  # who came since is not in it
         present: list[Subject] = []
         told: list[Told] = []
-        for user in users:
+        for user in users.messages(2):
             key = user.text(1)
             if not key:
                 continue
@@ -110,6 +147,8 @@ class MeetDecoder:
             if user.text(7):
                 self._self_keys.add(key)
             status = user.number(4)
+            if number is not None and not self._order.is_news(number, key, is_status=status in _STATUSES):
+                continue
             if status in (_NOT_IN_CALL, _REMOVED):
                 told += self._gone(key, status, at_ms)
             elif status == _IN_CALL or key in self._here:

@@ -11,16 +11,17 @@ IN_CALL, NOT_IN_CALL, REMOVED = 1, 6, 7
 AUDIO, VIDEO = 1, 2
 
 
-def sync_response(people: Iterable[Occupant], own: Occupant | None) -> bytes:
-    """Return the body of SyncMeetingSpaceCollections, before base64."""
-    return bytes(ProtoMessage((2, ProtoMessage((2, _users(people, own))))))
+def sync_response(number: int, people: Iterable[Occupant], own: Occupant | None) -> bytes:
+    """Return the body of SyncMeetingSpaceCollections, before base64; `number` grows from one roster message to the
+    next."""
+    return bytes(ProtoMessage((2, ProtoMessage((2, _users(number, people, own))))))
 
 
-def roster_event(people: Sequence[Occupant], own: Occupant | None, *, sources: bool = True) -> bytes:
+def roster_event(number: int, people: Sequence[Occupant], own: Occupant | None, *, sources: bool = True) -> bytes:
     """Return a frame of the `collections` channel: who is here, and whose each CSRC (`sources`) and video stream is."""
     outputs = [_audio_output(person) for person in people if sources] + [_video_output(person) for person in people]
     devices = ProtoMessage(*repeated(2, outputs))
-    return _collection(devices, ProtoMessage((1, _users(people, own))))
+    return _collection(devices, ProtoMessage((1, _users(number, people, own))))
 
 
 def chat_event(message: ChatMessage) -> bytes:
@@ -58,9 +59,9 @@ def _collection(devices: ProtoMessage | None, users_and_chat: ProtoMessage) -> b
     return zlib.compress(bytes(event))
 
 
-def _users(people: Iterable[Occupant], own: Occupant | None) -> ProtoMessage:
+def _users(number: int, people: Iterable[Occupant], own: Occupant | None) -> ProtoMessage:
     users = [user for person in people for user in _with_share(person, own)]
-    return ProtoMessage((1, ProtoMessage((1, len(users)))), *repeated(2, users))
+    return ProtoMessage((1, ProtoMessage((1, number))), *repeated(2, users))
 
 
 def _with_share(person: Occupant, own: Occupant | None) -> list[ProtoMessage]:

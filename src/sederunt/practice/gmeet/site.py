@@ -1,6 +1,7 @@
 """The server's half of the Meet-shaped site: pages, RPCs, sign-in, and when which signal is sent."""
 
 import base64
+import itertools
 import random
 import re
 import string
@@ -57,6 +58,9 @@ class MeetSite:
     hosts: tuple[str, ...] = (HOST, ACCOUNTS, "workspace.google.com", "www.google.com")
     slots = 3
 
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)  # of roster messages
+
     def new_code(self) -> str:
         letters = "".join(random.choices(string.ascii_lowercase, k=10))
         return f"{letters[:3]}-{letters[3:7]}-{letters[7:]}"
@@ -87,7 +91,7 @@ class MeetSite:
         if host != HOST:
             return HTMLResponse("<!doctype html><title>Google Workspace</title><h1>Online video calls</h1>")
         if path.startswith("$rpc/"):
-            return _rpc(path.rsplit("/", 1)[-1], meetings.get(request.headers.get("x-meeting", "")))
+            return self._rpc(path.rsplit("/", 1)[-1], meetings.get(request.headers.get("x-meeting", "")))
         if not _CODE.fullmatch(path):
             return None
         meeting = meetings.get(path)
@@ -112,7 +116,10 @@ class MeetSite:
         """Take nothing: what the page sends on its channels does not matter here."""
 
     def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Occupant]) -> None:
-        _send(visitor, signals.roster_event([*changed], visitor.person, sources=meeting.roster.maps_sources))
+        _send(visitor, self._roster([*changed], visitor, sources=meeting.roster.maps_sources))
+
+    def _roster(self, people: Sequence[Occupant], visitor: Visitor, *, sources: bool = True) -> bytes:
+        return signals.roster_event(next(self._numbers), people, visitor.person, sources=sources)
 
     def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:
         _send(visitor, signals.chat_event(message))
@@ -124,13 +131,25 @@ class MeetSite:
 
     def removed(self, meeting: Meeting, visitor: Visitor) -> None:
         if visitor.person is not None:
-            _send(visitor, signals.roster_event([visitor.person], visitor.person))
+            _send(visitor, self._roster([visitor.person], visitor))
 
     def denied(self, meeting: Meeting, visitor: Visitor) -> None:
         """Say nothing on a channel: the page's text tells."""
 
     def ended(self, meeting: Meeting, visitor: Visitor) -> None:
         """Say nothing on a channel: the page's text tells."""
+
+    def _rpc(self, method: str, meeting: Meeting | None) -> Response:
+        if meeting is None or meeting.variant.signals == "page":
+            return Response(status_code=404)
+        if method == "SyncMeetingSpaceCollections":
+            latest = next(iter(reversed(meeting.in_call())), None)
+            body = signals.sync_response(next(self._numbers), meeting.cast.present(), latest.person if latest else None)
+        elif method == "CreateMeetingDevice":
+            body = signals.device_created(f"spaces/{space(meeting.code)}", suspected=meeting.variant.suspected)
+        else:
+            return Response(status_code=404)
+        return PlainTextResponse(base64.b64encode(body).decode())
 
 
 def space(code: str) -> str:
@@ -141,16 +160,3 @@ def space(code: str) -> str:
 def _send(visitor: Visitor, data: bytes) -> None:
     if visitor.peer is not None:
         visitor.peer.send_channel("collections", data)
-
-
-def _rpc(method: str, meeting: Meeting | None) -> Response:
-    if meeting is None or meeting.variant.signals == "page":
-        return Response(status_code=404)
-    if method == "SyncMeetingSpaceCollections":
-        latest = next(iter(reversed(meeting.in_call())), None)
-        body = signals.sync_response(meeting.cast.present(), latest.person if latest else None)
-    elif method == "CreateMeetingDevice":
-        body = signals.device_created(f"spaces/{space(meeting.code)}", suspected=meeting.variant.suspected)
-    else:
-        return Response(status_code=404)
-    return PlainTextResponse(base64.b64encode(body).decode())
