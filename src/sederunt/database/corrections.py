@@ -1,21 +1,33 @@
 """The store of corrections, in the order in which they were made; search finds what is corrected."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from sederunt.database import search
 from sederunt.database import tables as t
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
-from sederunt.database.queries import id_parameter
-from sederunt.database.search import IndexedLine, lines_of
-from sederunt.database.transcripts import index_lines, transcript_of
+from sederunt.database.queries import Row, id_parameter
+from sederunt.database.transcripts import owner_of, transcript_of
 from sederunt.errors import NotFound
 from sederunt.model.correction import Correction, CorrectionKind, corrected
+
+_Corrections = tuple[Correction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What the searchable lines of a transcript are made of. Another one may change it at any time."""
+
+    written_at: datetime | None  # the transcript; None where there is none
+    corrections: tuple[UUID, ...]
 
 
 class Corrections:
@@ -23,15 +35,18 @@ class Corrections:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        resource = t.corrections.c.resource_id == id_parameter("id")
-        self._of = database.query(_in_order().where(resource))
+        of_resource = t.corrections.c.resource_id == id_parameter("id")
+        self._of = database.query(select(t.corrections).where(of_resource).order_by(t.corrections.c.position))
+        kept = select(t.transcripts.c.segments, t.transcripts.c.updated_at)
+        self._transcript = database.query(kept.where(t.transcripts.c.resource_id == id_parameter("id")))
+        self._lines = database.query(search.kept_lines())
 
     async def of(self, resource_id: UUID) -> tuple[Correction, ...]:
         """Return all of a resource, the oldest first."""
         return _corrections(await self._of.all(id=resource_id))
 
     async def add(self, resource_id: UUID, correction: Correction) -> None:
-        """Store a correction."""
+        """Store a correction. Raises NotFound where its resource was deleted."""
         values = {
             "id": correction.id,
             "resource_id": resource_id,
@@ -43,37 +58,59 @@ class Corrections:
             "made_by": storable(correction.made_by),
             "created_at": correction.created_at,
         }
-        async with self._database.begin() as connection:
-            await connection.execute(insert(t.corrections).values(values))
-            await _index_anew(connection, resource_id)
+        await self._change(resource_id, lambda made: (*made, correction), insert(t.corrections).values(values))
 
     async def remove(self, resource_id: UUID, correction_id: UUID) -> None:
         """Take one back. Raises NotFound."""
-        this = (t.corrections.c.id == correction_id, t.corrections.c.resource_id == resource_id)
-        async with self._database.begin() as connection:
-            if not (await connection.execute(delete(t.corrections).where(*this))).rowcount:
+
+        def without(made: _Corrections) -> _Corrections:
+            kept = tuple(one for one in made if one.id != correction_id)
+            if len(kept) == len(made):
                 raise NotFound("There is no correction with this id.")
-            await _index_anew(connection, resource_id)
+            return kept
+
+        this = (t.corrections.c.id == correction_id, t.corrections.c.resource_id == resource_id)
+        await self._change(resource_id, without, delete(t.corrections).where(*this))
+
+    async def _change(self, resource_id: UUID, changed: Callable[[_Corrections], _Corrections], statement: Any) -> None:
+        """Change the corrections and what search finds.
+
+        Hours of words take a second to correct: that is done before the transaction, in which all others wait, and
+        once more where another change came in between.
+        """
+        is_written = False
+        while not is_written:
+            transcript = await self._transcript.first(id=resource_id)
+            made = await self.of(resource_id)
+            kept = await self._lines.all(id=resource_id)
+            lines = await asyncio.to_thread(self._changes, kept, transcript, changed(made))
+            read = _Read(transcript["updated_at"] if transcript else None, tuple(one.id for one in made))
+            is_written = await self._write(resource_id, read, statement, lines)
+
+    def _changes(self, kept: Sequence[Row], transcript: Row | None, made: _Corrections) -> search.LineChanges:
+        heard = transcript_of(transcript["segments"] if transcript else "[]", None)
+        return search.line_changes(kept, corrected(heard, made).segments, is_sqlite=self._database.is_sqlite)
+
+    async def _write(self, resource_id: UUID, read: _Read, statement: Any, lines: search.LineChanges) -> bool:
+        """Return whether what was read still stood, and was changed."""
+        async with self._database.begin() as connection:
+            owner = await owner_of(connection, resource_id)
+            if owner is None:
+                raise NotFound("What was transcribed here is deleted.")
+            if await _stands(connection, resource_id) != read:
+                return False
+            await connection.execute(statement)
+            await search.change(connection, owner.resource, resource_id, owner.account_id, lines)
+            return True
 
 
-async def _index_anew(connection: AsyncConnection, resource_id: UUID) -> None:
-    kept = select(t.transcripts.c.segments).where(t.transcripts.c.resource_id == resource_id)
-    segments = await connection.scalar(kept)
-    if segments is None:
-        return
-    made = await connection.execute(_in_order().where(t.corrections.c.resource_id == resource_id))
-    corrections = _corrections(made.mappings().all())
-    is_sqlite = connection.dialect.name == "sqlite"
-    lines = await asyncio.to_thread(_corrected_lines, segments, corrections, is_sqlite=is_sqlite)
-    await index_lines(connection, resource_id, lines)
-
-
-def _corrected_lines(segments: str, corrections: Sequence[Correction], *, is_sqlite: bool) -> list[IndexedLine]:
-    return lines_of(corrected(transcript_of(segments, None), corrections).segments, is_sqlite=is_sqlite)
-
-
-def _in_order() -> Any:
-    return select(t.corrections).order_by(t.corrections.c.position)
+async def _stands(connection: AsyncConnection, resource_id: UUID) -> _Read:
+    """Return what stands now; until the transaction ends nobody else changes it."""
+    written = select(t.transcripts.c.updated_at).where(t.transcripts.c.resource_id == resource_id)
+    written_at = await connection.scalar(written.with_for_update())
+    made = select(t.corrections.c.id).where(t.corrections.c.resource_id == resource_id)
+    ids = await connection.scalars(made.order_by(t.corrections.c.position))
+    return _Read(written_at, tuple(ids))
 
 
 def _corrections(rows: Sequence[Any]) -> tuple[Correction, ...]:

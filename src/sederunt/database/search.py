@@ -11,10 +11,12 @@ from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     Integer,
     Select,
     Text,
     bindparam,
+    cast,
     column,
     delete,
     false,
@@ -23,14 +25,16 @@ from sqlalchemy import (
     select,
     table,
     text,
+    update,
 )
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource
-from sederunt.database.queries import id_parameter
+from sederunt.database.queries import Row, id_parameter
 from sederunt.errors import InvalidConfig
 from sederunt.model.search_terms import Phrase, terms
 from sederunt.model.transcript import Segment
@@ -64,7 +68,16 @@ class IndexedLine:
     end_ms: int
     speaker: str | None
     text: str
-    words: str  # of `text`, as the engine takes them
+    words: str | None  # of `text`, as the engine takes them; None where those in the index stay
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineChanges:
+    """What has to change in the index of a resource until its lines are others."""
+
+    gone: Sequence[int]
+    changed: Sequence[tuple[int, IndexedLine]]  # of the number of a line, what it is now
+    fresh: Sequence[IndexedLine]
 
 
 class Search:
@@ -104,24 +117,47 @@ class Search:
             step = _MERGE_PAGES
 
 
-def lines_of(segments: Sequence[Segment], *, is_sqlite: bool) -> list[IndexedLine]:
+def lines_of(segments: Sequence[Segment], *, is_sqlite: bool) -> Sequence[IndexedLine]:
     """Return what the index keeps of each segment in which something was said.
 
     Takes a second for a hundred thousand words: call it in a thread, and before a transaction begins.
     """
+    return line_changes((), segments, is_sqlite=is_sqlite).fresh
+
+
+def kept_lines() -> Select[Any]:
+    """Return the statement that reads a resource's lines, by its `id`, for `line_changes`."""
+    lines = t.transcript_lines.c
+    return select(lines.id, lines.segment, lines.speaker, lines.text).where(lines.resource_id == id_parameter("id"))
+
+
+def line_changes(kept: Sequence[Row], segments: Sequence[Segment], *, is_sqlite: bool) -> LineChanges:
+    """Return what makes the lines that are kept those of these segments: mostly a few of them are others. Pure."""
     words_of = _fts5_words if is_sqlite else _tsvector
-    return [
-        IndexedLine(
+    before = {row["segment"]: row for row in kept}
+    changed: list[tuple[int, IndexedLine]] = []
+    fresh: list[IndexedLine] = []
+    for place, segment in enumerate(segments):
+        if not segment.transcript.strip():
+            continue
+        speaker = storable(segment.speaker_name) if segment.speaker_name else None
+        said = storable(segment.transcript)
+        row = before.pop(place, None)
+        if row is not None and (row["speaker"], row["text"]) == (speaker, said):
+            continue
+        line = IndexedLine(
             segment=place,
             start_ms=round(segment.start * 1000),
             end_ms=round(segment.end * 1000),
-            speaker=storable(segment.speaker_name) if segment.speaker_name else None,
-            text=(said := storable(segment.transcript)),
-            words=words_of(said),
+            speaker=speaker,
+            text=said,
+            words=None if row is not None and row["text"] == said else words_of(said),
         )
-        for place, segment in enumerate(segments)
-        if segment.transcript.strip()
-    ]
+        if row is None:
+            fresh.append(line)
+        else:
+            changed.append((row["id"], line))
+    return LineChanges(gone=[row["id"] for row in before.values()], changed=changed, fresh=fresh)
 
 
 async def index(
@@ -129,6 +165,30 @@ async def index(
 ) -> None:
     """Put these lines in place of what the index has of a resource, inside the caller's transaction."""
     await remove(connection, resource_id)
+    await _add(connection, resource, resource_id, account_id, lines)
+
+
+async def change(
+    connection: AsyncConnection, resource: Resource, resource_id: UUID, account_id: UUID, changes: LineChanges
+) -> None:
+    """Change the lines of a resource, inside the caller's transaction. Those that stay others keep their numbers."""
+    if changes.gone:
+        await _remove(connection, t.transcript_lines.c.id.in_(changes.gone))
+    if changes.changed:
+        this = t.transcript_lines.c.id == bindparam("line")
+        await connection.execute(
+            update(t.transcript_lines).where(this).values(speaker=bindparam("speaker"), text=bindparam("text")),
+            [{"line": number, "speaker": line.speaker, "text": line.text} for number, line in changes.changed],
+        )
+    if said := [{"line": number, "said": line.words} for number, line in changes.changed if line.words is not None]:
+        words_of = _INDEXED.c.rowid == bindparam("line")
+        await connection.execute(update(_INDEXED).where(words_of).values(words=_said(connection)), said)
+    await _add(connection, resource, resource_id, account_id, changes.fresh)
+
+
+async def _add(
+    connection: AsyncConnection, resource: Resource, resource_id: UUID, account_id: UUID, lines: Sequence[IndexedLine]
+) -> None:
     if not lines:
         return
     whose = {"account_id": account_id, "resource": resource, "resource_id": resource_id}
@@ -139,16 +199,23 @@ async def index(
     written = select(t.transcript_lines.c.id, t.transcript_lines.c.segment)
     rows = (await connection.execute(written.where(t.transcript_lines.c.resource_id == resource_id))).all()
     words = {line.segment: line.words for line in lines}
-    adding = "VALUES (:id, :words)" if connection.dialect.name == "sqlite" else "VALUES (:id, CAST(:words AS tsvector))"
     await connection.execute(
-        text(f"INSERT INTO transcript_words (rowid, words) {adding}"),  # two constants
-        [{"id": row.id, "words": words[row.segment]} for row in rows],
+        insert(_INDEXED).values(rowid=bindparam("line"), words=_said(connection)),
+        [{"line": row.id, "said": words[row.segment]} for row in rows if row.segment in words],
     )
+
+
+def _said(connection: AsyncConnection) -> ColumnElement[Any]:
+    said = bindparam("said", type_=Text())
+    return said if connection.dialect.name == "sqlite" else cast(said, postgresql.TSVECTOR)
 
 
 async def remove(connection: AsyncConnection, resource_id: UUID) -> None:
     """Take a resource out of the index, inside the caller's transaction."""
-    lines = t.transcript_lines.c.resource_id == resource_id
+    await _remove(connection, t.transcript_lines.c.resource_id == resource_id)
+
+
+async def _remove(connection: AsyncConnection, lines: ColumnElement[bool]) -> None:
     ids = select(t.transcript_lines.c.id).where(lines)
     await connection.execute(delete(_INDEXED).where(_INDEXED.c.rowid.in_(ids)))
     await connection.execute(delete(t.transcript_lines).where(lines))

@@ -46,7 +46,7 @@ class Transcripts:
         fresh = {name: saving.excluded[name] for name in values}
         saving = saving.on_conflict_do_update(index_elements=["resource_id"], set_=fresh)
         async with self._database.begin() as connection:
-            if (owner := await _owner(connection, resource_id)) is not None:
+            if (owner := await owner_of(connection, resource_id)) is not None:
                 await connection.execute(saving)
                 await search.index(connection, owner.resource, resource_id, owner.account_id, lines)
 
@@ -55,19 +55,12 @@ class Transcripts:
         row = await self._one.first(id=resource_id)
         return transcript_of(row["segments"], row["detected_lang"]) if row else None
 
-    def _forms_of(self, transcript: Transcript) -> tuple[str, list[search.IndexedLine]]:
+    def _forms_of(self, transcript: Transcript) -> tuple[str, Sequence[search.IndexedLine]]:
         is_sqlite = self._database.is_sqlite
         return segments_text(transcript), search.lines_of(transcript.segments, is_sqlite=is_sqlite)
 
 
-async def index_lines(connection: AsyncConnection, resource_id: UUID, lines: Sequence[search.IndexedLine]) -> None:
-    """Let search find these lines of a resource, inside the caller's transaction."""
-    owner = await _owner(connection, resource_id)
-    if owner is not None:  # it may be deleted by now
-        await search.index(connection, owner.resource, resource_id, owner.account_id, lines)
-
-
-async def _owner(connection: AsyncConnection, resource_id: UUID) -> Any:
+async def owner_of(connection: AsyncConnection, resource_id: UUID) -> Any:
     """Return what a resource is and whose; None where it is deleted or about to be.
 
     Until the transaction ends nobody can ask for its deletion: who removes the rows finds what is written here.

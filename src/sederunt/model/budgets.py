@@ -21,6 +21,7 @@ class BudgetOwner(StrEnum):
     JOB = "job"
     LISTENER = "listener"
     WORKER = "worker"
+    TRANSCRIPT = "transcript"
     PROCESS = "api process"
     INSTALLATION = "installation"
 
@@ -114,8 +115,9 @@ ROWS: tuple[Budget, ...] = (
         spent="429 with `Retry-After`",
     ),
     Budget(
-        name="long_answers", of=_A, unit="transcripts in a format, and comparisons, of which one is made at a time",
-        default=100, spent="429 with `Retry-After`",
+        name="long_answers", of=_A, default=100,
+        unit="transcripts in a format, corrections and comparisons, of which one is made at a time",
+        spent="429 with `Retry-After`",
     ),
     Budget(
         name="key_checks", of=_A, unit="questions to vendors whether they take a key", default=4,
@@ -184,6 +186,7 @@ ROWS: tuple[Budget, ...] = (
     Budget(name="metadata_keys", of=_B, unit="keys of `custom_metadata`", default=50, spent="400"),
     Budget(name="metadata_name", of=_B, unit="characters of such a key", default=200, spent="400"),
     Budget(name="metadata_value", of=_B, unit="characters of its value", default=500, spent="400"),
+    Budget(name="corrections", of=BudgetOwner.TRANSCRIPT, unit="corrections", default=5_000, spent="403"),
     Budget(
         name="people", of=_B, unit="people of a meeting", default=5_000, spent="later ones are not told apart",
     ),

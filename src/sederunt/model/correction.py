@@ -4,7 +4,7 @@ A correction says what stood there before. It changes only what still stands the
 it means nothing where that says something else.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -36,19 +36,40 @@ class Correction:
 
 
 def corrected(transcript: Transcript, corrections: Iterable[Correction]) -> Transcript:
-    """Return the transcript as it is to be read, the corrections in their order."""
-    segments = list(transcript.segments)
+    """Return the transcript as it is to be read, the corrections in their order.
+
+    Takes as long as the transcript and the corrections are, not as long as one times the other.
+    """
+    speakers = _Speakers([segment.speaker_name for segment in transcript.segments])
+    named: set[int] = set()
+    words: dict[int, list[Correction]] = {}
     for correction in corrections:
-        _apply(segments, correction)
-    return replace(transcript, segments=tuple(segments))
+        place = correction.segment
+        if correction.kind is CorrectionKind.PARTICIPANT:
+            speakers.rename(correction.before, correction.after)
+        elif place is None or place >= len(transcript.segments):
+            continue
+        elif correction.kind is CorrectionKind.WORD:
+            words.setdefault(place, []).append(correction)
+        elif speakers.name_of(place) == correction.before:
+            speakers.name(place, correction.after)
+            named.add(place)
+    return replace(
+        transcript,
+        segments=tuple(
+            _with_words(_spoken_by(segment, speakers.name_of(place), place in named), words.get(place, ()))
+            for place, segment in enumerate(transcript.segments)
+        ),
+    )
 
 
-def corrected_name(name: str, corrections: Iterable[Correction]) -> str:
-    """Return a participant's name as it is to be read."""
-    for correction in corrections:
-        if correction.kind is CorrectionKind.PARTICIPANT and correction.before == name:
-            name = correction.after
-    return name
+def corrected_names(names: Iterable[str], corrections: Sequence[Correction]) -> list[str]:
+    """Return participants' names as they are to be read."""
+    in_the_end: dict[str | None, str] = {}  # what the corrections from here on make of a name
+    for correction in reversed(corrections):
+        if correction.kind is CorrectionKind.PARTICIPANT:
+            in_the_end[correction.before] = in_the_end.get(correction.after, correction.after)
+    return [in_the_end.get(name, name) for name in names]
 
 
 def word_at(segment: Segment, place: int) -> Word | None:
@@ -57,35 +78,74 @@ def word_at(segment: Segment, place: int) -> Word | None:
     return words[place] if 0 <= place < len(words) else None
 
 
-def _apply(segments: list[Segment], correction: Correction) -> None:
-    place = correction.segment
-    if correction.kind is CorrectionKind.PARTICIPANT:
-        for number, segment in enumerate(segments):
-            if segment.speaker_name == correction.before:
-                segments[number] = replace(segment, speaker_name=correction.after)
-    elif place is None or place >= len(segments):
-        return
-    elif correction.kind is CorrectionKind.SPEAKER:
-        if segments[place].speaker_name == correction.before:
-            segments[place] = replace(segments[place], speaker_name=correction.after, potential_speaker_names=None)
-    else:
-        segments[place] = _with_word(segments[place], correction)
+class _Speakers:
+    """Who speaks each segment. Segments of one name are a group: a name is changed once for all of them."""
+
+    def __init__(self, names: Sequence[str | None]) -> None:
+        self._names: list[str | None] = []  # of each group
+        self._went_into: list[int] = []  # a group that took the name of another; itself where it has its own
+        self._groups: dict[str | None, int] = {}
+        self._of = [self._group(name) for name in names]
+
+    def name_of(self, place: int) -> str | None:
+        """Return the name that stands at a segment now."""
+        group, into = self._of[place], self._went_into
+        while into[group] != group:
+            into[group] = into[into[group]]  # the next one who asks has half the way
+            group = into[group]
+        return self._names[group]
+
+    def name(self, place: int, name: str) -> None:
+        """Give one segment a name."""
+        self._of[place] = self._group(name)
+
+    def rename(self, before: str | None, after: str) -> None:
+        """Give all segments of a name another one."""
+        group = self._groups.pop(before, None)
+        if group is not None:
+            self._went_into[group] = self._groups.setdefault(after, group)
+            self._names[group] = after
+
+    def _group(self, name: str | None) -> int:
+        group = self._groups.setdefault(name, len(self._names))
+        if group == len(self._names):
+            self._names.append(name)
+            self._went_into.append(group)
+        return group
 
 
-def _with_word(segment: Segment, correction: Correction) -> Segment:
-    place = correction.word
-    known = None if place is None else word_at(segment, place)
-    if place is None or known is None or known.word != correction.before:
+def _spoken_by(segment: Segment, name: str | None, is_told: bool) -> Segment:
+    if is_told:
+        return replace(segment, speaker_name=name, potential_speaker_names=None)
+    return segment if segment.speaker_name == name else replace(segment, speaker_name=name)
+
+
+def _with_words(segment: Segment, corrections: Sequence[Correction]) -> Segment:
+    said = _said(segment, corrections)
+    if not said:
         return segment
     utterances: list[Utterance] = []
+    first = 0
     for utterance in segment.utterances:
-        if 0 <= place < len(utterance.words):
-            utterance = _spoken_otherwise(utterance, place, correction.after)
-        place -= len(utterance.words)
-        utterances.append(utterance)
+        mine = {n: said[first + n] for n in range(len(utterance.words)) if first + n in said}
+        utterances.append(_spoken_otherwise(utterance, mine) if mine else utterance)
+        first += len(utterance.words)
     text = " ".join(utterance.transcript for utterance in utterances)
     whole = _spoken_in(segment.transcript, segment.utterances, utterances)
     return replace(segment, utterances=tuple(utterances), transcript=text if whole is None else whole)
+
+
+def _said(segment: Segment, corrections: Sequence[Correction]) -> dict[int, str]:
+    """Return the words that were put right, by their places in the segment."""
+    if not corrections:
+        return {}
+    heard = [word.word for utterance in segment.utterances for word in utterance.words]
+    said: dict[int, str] = {}
+    for correction in corrections:
+        place = correction.word
+        if place is not None and 0 <= place < len(heard) and said.get(place, heard[place]) == correction.before:
+            said[place] = correction.after
+    return said
 
 
 def _spoken_in(text: str, before: Sequence[Utterance], after: Sequence[Utterance]) -> str | None:
@@ -101,18 +161,14 @@ def _spoken_in(text: str, before: Sequence[Utterance], after: Sequence[Utterance
     return "".join([*parts, text[begin:]])
 
 
-def _spoken_otherwise(utterance: Utterance, place: int, after: str) -> Utterance:
-    words = list(utterance.words)
-    text, begin = utterance.transcript, 0
-    for number, word in enumerate(words[: place + 1]):
+def _spoken_otherwise(utterance: Utterance, said: Mapping[int, str]) -> Utterance:
+    """Return the utterance with these words, by their places, in its text too."""
+    words = tuple(replace(word, word=said[n]) if n in said else word for n, word in enumerate(utterance.words))
+    text, parts, begin = utterance.transcript, list[str](), 0
+    for number, word in enumerate(utterance.words[: max(said) + 1]):
         found = text.find(word.word, begin)
         if found < 0:  # the text does not hold its words as they are
-            break
-        if number == place:
-            text = text[:found] + after + text[found + len(word.word) :]
+            return replace(utterance, words=words, transcript=" ".join(word.word for word in words))
+        parts += [text[begin:found], words[number].word]
         begin = found + len(word.word)
-    else:
-        words[place] = replace(words[place], word=after)
-        return replace(utterance, words=tuple(words), transcript=text)
-    words[place] = replace(words[place], word=after)
-    return replace(utterance, words=tuple(words), transcript=" ".join(word.word for word in words))
+    return replace(utterance, words=words, transcript="".join([*parts, text[begin:]]))

@@ -3,12 +3,15 @@
 import asyncio
 import json
 import threading
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from harness.api_room import ApiRoom, tone_wav
+from sederunt.api.access.long_answers import LongAnswers
+from sederunt.api.resources import transcripts
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 from sederunt.transcripts.export import FORMATS
 
@@ -39,6 +42,20 @@ async def bot(room: ApiRoom) -> dict[str, Any]:
     made = await room.bot_in("transcribing")
     await room.transcripts.save(UUID(made["id"]), TRANSCRIPT)
     return made
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
+    """Whose turn it was at what takes long."""
+    taken: list[UUID] = []
+    turn = LongAnswers.turn
+
+    def taking(answers: LongAnswers, account_id: UUID) -> AbstractAsyncContextManager[None]:
+        taken.append(account_id)
+        return turn(answers, account_id)
+
+    monkeypatch.setattr(LongAnswers, "turn", taking)
+    return taken
 
 
 async def transcript(room: ApiRoom, bot: dict[str, Any], **query: str) -> dict[str, Any]:
@@ -127,6 +144,44 @@ async def test_what_cannot_be_put_right_is_told_by_field(
 ) -> None:
     answer = await room.client.post(f"/bot/{bot['id']}/correction", json=body)
     assert (answer.status_code, list(answer.json()["errors"])) == (400, [field])
+
+
+async def test_others_are_answered_while_a_correction_is_looked_at(
+    room: ApiRoom, bot: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, others_answered = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def apply(heard: Transcript, made: object) -> Transcript:
+        loop.call_soon_threadsafe(begun.set)
+        assert others_answered.wait(30), "nobody else was answered"
+        return heard
+
+    monkeypatch.setattr(transcripts, "corrected", apply)
+    body = {"kind": "participant", "before": "Ada", "after": "Bo"}
+    asked = asyncio.create_task(room.client.post(f"/bot/{bot['id']}/correction", json=body))
+    await asyncio.wait_for(begun.wait(), 30)
+    assert (await room.client.get(f"/bot/{bot['id']}")).status_code == 200
+    others_answered.set()
+    assert (await asked).status_code == 200
+
+
+async def test_corrections_are_made_in_turn_and_so_many_of_a_transcript(
+    room: ApiRoom, bot: dict[str, Any], turns: list[UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcripts, "MOST_CORRECTIONS", 1)
+    address = f"/bot/{bot['id']}/correction"
+    body = {"kind": "participant", "before": "Ada", "after": "Bo"}
+    made = await room.client.post(address, json=body)
+    assert (made.status_code, turns) == (200, [room.account_id])
+    refused = await room.client.post(address, json={**body, "before": "Bo"})
+    assert (refused.status_code, refused.json()["budget"]) == (403, "corrections")
+    turns.clear()
+    async with await room.other_account() as stranger:
+        assert (await stranger.delete(f"{address}/{made.json()['id']}")).status_code == 404
+    assert (await room.client.delete(f"{address}/{made.json()['id']}")).status_code == 200
+    assert turns == [room.account_id]
+    assert (await room.client.post(address, json=body)).status_code == 200
 
 
 async def test_a_bot_without_a_transcript_cannot_be_put_right(room: ApiRoom) -> None:

@@ -2,12 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
+from harness.fake_clock import FakeClock
+from sederunt.database import corrections as store
 from sederunt.database import search
 from sederunt.database.bots import Bots
 from sederunt.database.corrections import Corrections
@@ -18,7 +20,7 @@ from sederunt.database.search import Search, cursor_number
 from sederunt.database.transcripts import Transcripts
 from sederunt.errors import InvalidConfig, NotFound
 from sederunt.model.bot import Bot, BotConfig, Service
-from sederunt.model.correction import Correction, CorrectionKind
+from sederunt.model.correction import Correction, CorrectionKind, corrected
 from sederunt.model.search_terms import Term, phrases, terms
 from sederunt.model.status import BotStatus
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
@@ -106,22 +108,37 @@ async def test_what_is_being_deleted_is_not_found_any_more(bot: Bot, bots: Bots,
     assert await found(database, bot.account_id, "roadmap") == []
 
 
-async def test_a_word_that_was_put_right_is_found_until_that_is_taken_back(bot: Bot, database: Database) -> None:
-    words = tuple(Word(word=word, start=0, end=1, confidence=1) for word in ("Hello", "Sederunt"))
-    utterance = Utterance(start=0, end=1, speaker=0, confidence=1, transcript="Hello Sederunt", words=words)
-    segment = Segment(start=0, end=1, speaker=0, confidence=1, transcript="Hello Sederunt", utterances=(utterance,))
-    await Transcripts(database).save(bot.id, Transcript(segments=(segment,)))
+def spoken(text: str, name: str | None = None) -> Segment:
+    words = tuple(Word(word=word, start=0, end=1, confidence=1) for word in text.split())
+    utterance = Utterance(start=0, end=1, speaker=0, confidence=1, transcript=text, words=words)
+    return Segment(start=0, end=1, speaker=0, confidence=1, transcript=text, speaker_name=name, utterances=(utterance,))
+
+
+@pytest.fixture
+def put_right(database: Database) -> Callable[..., Correction]:
+    """A correction of a word in the first segment, or of a participant's name."""
+
+    def make(before: str, after: str, *, word: int | None = None) -> Correction:
+        return Correction(
+            id=new_id(database.clock.now()),
+            kind=CorrectionKind.PARTICIPANT if word is None else CorrectionKind.WORD,
+            segment=None if word is None else 0,
+            word=word,
+            before=before,
+            after=after,
+            made_by="tests",
+            created_at=database.clock.now(),
+        )
+
+    return make
+
+
+async def test_a_word_that_was_put_right_is_found_until_that_is_taken_back(
+    bot: Bot, database: Database, put_right: Callable[..., Correction]
+) -> None:
+    await Transcripts(database).save(bot.id, Transcript(segments=(spoken("Hello Sederunt"),)))
     corrections = Corrections(database)
-    correction = Correction(
-        id=new_id(database.clock.now()),
-        kind=CorrectionKind.WORD,
-        segment=0,
-        word=1,
-        before="Sederunt",
-        after="Zanzibar",
-        made_by="tests",
-        created_at=database.clock.now(),
-    )
+    correction = put_right("Sederunt", "Zanzibar", word=1)
     await corrections.add(bot.id, correction)
     assert await corrections.of(bot.id) == (correction,)
     [line] = await Search(database).find(bot.account_id, phrases("zanzibar"))
@@ -130,6 +147,97 @@ async def test_a_word_that_was_put_right_is_found_until_that_is_taken_back(bot: 
     assert await Search(database).find(bot.account_id, phrases("zanzibar")) == []
     with pytest.raises(NotFound):
         await corrections.remove(bot.id, correction.id)
+
+
+async def test_what_a_correction_is_not_about_stays_as_it_is_in_the_index(
+    bot: Bot, database: Database, put_right: Callable[..., Correction]
+) -> None:
+    said_by = (spoken("again one", "Ada"), spoken("again two", "Bo"), spoken("again three", "Ada"))
+    await Transcripts(database).save(bot.id, Transcript(segments=said_by))
+    search, corrections = Search(database), Corrections(database)
+    before = await search.find(bot.account_id, phrases("again"))
+    renamed, emptied = put_right("Ada", "Cy"), put_right("again", " ", word=0)
+    await corrections.add(bot.id, renamed)
+    found = await search.find(bot.account_id, phrases("again"))
+    assert [(line.id, line.speaker) for line in found] == [
+        (line.id, {"Ada": "Cy", "Bo": "Bo"}[line.speaker or ""]) for line in before
+    ]
+    await corrections.add(bot.id, emptied)
+    await corrections.add(bot.id, second := put_right("one", " ", word=1))
+    assert [line.segment for line in await search.find(bot.account_id, phrases("again"))] == [2, 1]
+    for made in (second, emptied, renamed):
+        await corrections.remove(bot.id, made.id)
+    found = await search.find(bot.account_id, phrases("again"))
+    assert sorted((line.segment, line.text, line.speaker) for line in found) == [
+        (n, segment.transcript, segment.speaker_name) for n, segment in enumerate(said_by)
+    ]
+
+
+async def test_others_write_while_corrections_are_applied_and_none_of_them_is_lost(
+    bots: Bots,
+    make_bot: MakeBot,
+    database: Database,
+    bot: Bot,
+    put_right: Callable[..., Correction],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Seconds of work on many corrections of hours of words: inside the transaction, all writers gave up."""
+    await Transcripts(database).save(bot.id, Transcript(segments=(spoken("Hello Sederunt", "Ada"),)))
+    corrections, loop = Corrections(database), asyncio.get_running_loop()
+    begun, others_wrote, applied = asyncio.Event(), threading.Event(), corrected
+
+    def slow_once(transcript: Transcript, made: Iterable[Correction]) -> Transcript:
+        monkeypatch.setattr(store, "corrected", applied)
+        loop.call_soon_threadsafe(begun.set)
+        assert others_wrote.wait(30), "nobody else could write"
+        return applied(transcript, made)
+
+    monkeypatch.setattr(store, "corrected", slow_once)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(corrections.add(bot.id, put_right("Ada", "Bo")))
+        await begun.wait()
+        await bots.create(make_bot())
+        await corrections.add(bot.id, put_right("Sederunt", "Zanzibar", word=1))
+        others_wrote.set()
+    [line] = await Search(database).find(bot.account_id, phrases("zanzibar"))
+    assert (line.text, line.speaker) == ("Hello Zanzibar", "Bo")
+    assert [made.after for made in await corrections.of(bot.id)] == ["Zanzibar", "Bo"]
+
+
+async def test_a_transcript_that_is_made_anew_meanwhile_is_the_one_that_is_corrected(
+    database: Database,
+    clock: FakeClock,
+    bot: Bot,
+    put_right: Callable[..., Correction],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, saved, applied = asyncio.Event(), threading.Event(), corrected
+    loop = asyncio.get_running_loop()
+
+    def slow(transcript: Transcript, made: Iterable[Correction]) -> Transcript:
+        loop.call_soon_threadsafe(begun.set)
+        assert saved.wait(30), "nothing could be saved"
+        return applied(transcript, made)
+
+    monkeypatch.setattr(store, "corrected", slow)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(Corrections(database).add(bot.id, put_right("Ada", "Bo")))
+        await begun.wait()
+        clock.advance(1)
+        await Transcripts(database).save(bot.id, said("made anew"))
+        saved.set()
+    [line] = await Search(database).find(bot.account_id, phrases("made anew"))
+    assert line.speaker == "Bo"
+    assert await Search(database).find(bot.account_id, phrases("roadmap")) == []
+
+
+async def test_nothing_is_kept_of_a_correction_of_what_was_deleted_meanwhile(
+    bots: Bots, bot: Bot, database: Database, put_right: Callable[..., Correction]
+) -> None:
+    await bots.request_deletion(bot.id, bot.account_id)
+    with pytest.raises(NotFound):
+        await Corrections(database).add(bot.id, put_right("Ada", "Bo"))
+    assert await Corrections(database).of(bot.id) == ()
 
 
 async def test_no_deleted_word_is_left_in_the_index_of_sqlite(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from sederunt.api.call import Call
 from sederunt.api.failures import json_response
 from sederunt.database.bot_view import BotView
 from sederunt.model.bot import Bot
-from sederunt.model.correction import corrected_name
+from sederunt.model.correction import corrected_names
 
 
 async def list_tracks(call: Call) -> Response:
@@ -24,7 +24,8 @@ async def track_values(call: Call, view: BotView) -> list[dict[str, Any]]:
     if not found:
         return []
     corrections = await call.context.stores.corrections.of(view.bot.id)
-    names = {person.key: corrected_name(person.name, corrections) for person in view.participants}
+    read = corrected_names((person.name for person in view.participants), corrections)
+    names = {person.key: name for person, name in zip(view.participants, read, strict=True)}
     owners = await call.context.bots.sources(view.bot.id)
     return [
         {

@@ -34,7 +34,7 @@ TRANSCRIPT_ROUTES: Sequence[Route] = (
         tag="Transcripts",
         answer="Correction",
         body=_CORRECTION,
-        refusals=(409,),
+        refusals=(403, 409),
     ),
     Route(
         method="DELETE",
@@ -66,7 +66,7 @@ TRANSCRIPT_ROUTES: Sequence[Route] = (
         tag="Transcripts",
         answer="Correction",
         body=_CORRECTION,
-        refusals=(409,),
+        refusals=(403, 409),
     ),
     Route(
         method="DELETE",

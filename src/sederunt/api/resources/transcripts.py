@@ -12,7 +12,7 @@ from starlette.responses import Response
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
 from sederunt.api.schemas.account_requests import CorrectionFields
-from sederunt.api.schemas.faults import Faults, add, read
+from sederunt.api.schemas.faults import Faults, Read, add, read
 from sederunt.api.schemas.views import moment
 from sederunt.database.bot_view import BotView
 from sederunt.database.ids import new_id
@@ -20,7 +20,8 @@ from sederunt.database.outbox import Resource
 from sederunt.database.recordings import RecordingView
 from sederunt.database.search import cursor_number
 from sederunt.database.transcripts import segments_text
-from sederunt.errors import Conflict, InvalidConfig
+from sederunt.errors import Conflict, InvalidConfig, LimitReached
+from sederunt.model.budgets import count_of
 from sederunt.model.correction import Correction, CorrectionKind, corrected, word_at
 from sederunt.model.participant import Participant
 from sederunt.model.search_terms import excerpt, phrases
@@ -28,6 +29,7 @@ from sederunt.model.transcript import Segment, Transcript
 from sederunt.transcripts.export import FORMATS
 
 LONGEST_QUESTION = 200
+MOST_CORRECTIONS = count_of("corrections")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,18 +178,23 @@ def _response(call: Call, found: Written) -> Response:
 async def _correct(call: Call, resource: Resource) -> Response:
     asked = read(CorrectionFields, await call.body())
     _refuse(asked.faults)
+    async with call.context.long_answers.turn(call.account_id):
+        return await _corrected(call, resource, asked)
+
+
+async def _corrected(call: Call, resource: Resource, asked: Read[CorrectionFields]) -> Response:
     found = await written(call, resource)
-    _check_place(asked.fields, found, asked.faults)
-    _refuse(asked.faults)
-    if not found.heard.segments:
-        raise Conflict("There is no transcript yet to put right.")
+    if len(found.corrections) >= MOST_CORRECTIONS:
+        sentence = f"A transcript has {MOST_CORRECTIONS} corrections at the most: take one back."
+        raise LimitReached(sentence, "corrections")
+    before = await asyncio.to_thread(_checked, asked, found)
     now = call.context.clock.now()
     correction = Correction(
         id=new_id(now),
         kind=CorrectionKind(asked.fields.kind),
         segment=None if asked.fields.kind == CorrectionKind.PARTICIPANT else asked.fields.segment,
         word=asked.fields.word if asked.fields.kind == CorrectionKind.WORD else None,
-        before=_before(asked.fields, found.read.segments),
+        before=before,
         after=asked.fields.after,
         made_by=call.caller.name,
         created_at=now,
@@ -197,8 +204,13 @@ async def _correct(call: Call, resource: Resource) -> Response:
 
 
 async def _take_back(call: Call, resource: Resource) -> Response:
-    found = await written(call, resource)
-    await call.context.stores.corrections.remove(found.resource_id, call.id("correction", "correction"))
+    resource_id, correction_id = call.id(resource), call.id("correction", "correction")
+    if resource == "bot":
+        await call.context.bots.get(resource_id, call.account_id)
+    else:
+        await call.context.recordings.get(resource_id, call.account_id)
+    async with call.context.long_answers.turn(call.account_id):
+        await call.context.stores.corrections.remove(resource_id, correction_id)
     return message_response("The correction was taken back.")
 
 
@@ -207,11 +219,22 @@ def _refuse(faults: Faults) -> None:
         raise InvalidConfig(faults)
 
 
-def _check_place(fields: CorrectionFields, found: Written, faults: Faults) -> None:
-    """Raise unless the place to correct exists in the transcript."""
-    segments = found.read.segments
+def _checked(asked: Read[CorrectionFields], found: Written) -> str | None:
+    """Return what stands at the place to correct. Raises InvalidConfig where there is no such place, Conflict."""
+    segments = found.read.segments  # hours of words take a good part of a second
+    _check_place(asked.fields, segments, found.participants, asked.faults)
+    _refuse(asked.faults)
+    if not segments:
+        raise Conflict("There is no transcript yet to put right.")
+    return _before(asked.fields, segments)
+
+
+def _check_place(
+    fields: CorrectionFields, segments: Sequence[Segment], participants: Sequence[Participant], faults: Faults
+) -> None:
+    """Note it where the place to correct does not exist in the transcript."""
     if fields.kind == CorrectionKind.PARTICIPANT:
-        known = {segment.speaker_name for segment in segments} | {person.name for person in found.participants}
+        known = {segment.speaker_name for segment in segments} | {person.name for person in participants}
         if fields.before is None or fields.before not in known:
             add(faults, "before", "before must be the name of a participant or speaker, as it stands.")
         return

@@ -29,7 +29,7 @@ from sederunt.database.bot_view import BotView
 from sederunt.database.delivery_lists import DeliveryPage
 from sederunt.database.recordings import RecordingView
 from sederunt.model.bot import Bot
-from sederunt.model.correction import Correction, corrected_name
+from sederunt.model.correction import Correction, corrected_names
 from sederunt.model.history import CHAT_MESSAGE
 from sederunt.model.minutes import seconds_of
 from sederunt.model.status import ACTIVE, ENDINGS, STOPPABLE, BotStatus
@@ -111,7 +111,7 @@ async def one_bot(page: Page) -> Response:
         corrections=[correction_values(correction) for correction in corrections],
         recording_url=_recording_url(page, bot),
         evidence={kind: page.addresses.link(stored, None) for kind, stored in bot.evidence.items()},
-        names=[corrected_name(person.name, corrections) for person in view.participants],
+        names=corrected_names((person.name for person in view.participants), corrections),
         deliveries=deliveries.deliveries,
         pricing=pricing_of(bot, page.context.settings.pricing),
         models=[row for row in models() if row.for_recordings],
