@@ -15,7 +15,7 @@ from sederunt.database import tables as t
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
 from sederunt.database.queries import Row, id_parameter
-from sederunt.database.transcripts import owner_of, transcript_of
+from sederunt.database.transcripts import account_of_resource, owner_of, transcript_of
 from sederunt.errors import NotFound
 from sederunt.model.correction import Correction, CorrectionKind, corrected
 
@@ -39,6 +39,7 @@ class Corrections:
         self._of = database.query(select(t.corrections).where(of_resource).order_by(t.corrections.c.position))
         kept = select(t.transcripts.c.segments, t.transcripts.c.updated_at)
         self._transcript = database.query(kept.where(t.transcripts.c.resource_id == id_parameter("id")))
+        self._account = database.query(account_of_resource())
         self._lines = database.query(search.kept_lines())
 
     async def of(self, resource_id: UUID) -> tuple[Correction, ...]:
@@ -78,30 +79,41 @@ class Corrections:
         Hours of words take a second to correct: that is done before the transaction, in which all others wait, and
         once more where another change came in between.
         """
+        account = await self._account.first(id=resource_id)
+        if account is None:
+            raise _deleted()
         is_written = False
         while not is_written:
             transcript = await self._transcript.first(id=resource_id)
             made = await self.of(resource_id)
             kept = await self._lines.all(id=resource_id)
-            lines = await asyncio.to_thread(self._changes, kept, transcript, changed(made))
+            lines = await asyncio.to_thread(self._changes, kept, transcript, changed(made), account["account_id"])
             read = _Read(transcript["updated_at"] if transcript else None, tuple(one.id for one in made))
             is_written = await self._write(resource_id, read, statement, lines)
 
-    def _changes(self, kept: Sequence[Row], transcript: Row | None, made: _Corrections) -> search.LineChanges:
+    def _changes(
+        self, kept: Sequence[Row], transcript: Row | None, made: _Corrections, account_id: UUID
+    ) -> search.LineChanges:
         heard = transcript_of(transcript["segments"] if transcript else "[]", None)
-        return search.line_changes(kept, corrected(heard, made).segments, is_sqlite=self._database.is_sqlite)
+        return search.line_changes(
+            kept, corrected(heard, made).segments, account_id, is_sqlite=self._database.is_sqlite
+        )
 
     async def _write(self, resource_id: UUID, read: _Read, statement: Any, lines: search.LineChanges) -> bool:
         """Return whether what was read still stood, and was changed."""
         async with self._database.begin() as connection:
             owner = await owner_of(connection, resource_id)
             if owner is None:
-                raise NotFound("What was transcribed here is deleted.")
+                raise _deleted()
             if await _stands(connection, resource_id) != read:
                 return False
             await connection.execute(statement)
             await search.change(connection, owner.resource, resource_id, owner.account_id, lines)
             return True
+
+
+def _deleted() -> NotFound:
+    return NotFound("What was transcribed here is deleted.")
 
 
 async def _stands(connection: AsyncConnection, resource_id: UUID) -> _Read:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, insert, inspect, select, text
 from sederunt.database.tables import oldest_program
 from sederunt.errors import SetupError
 
-NEWEST = "0015"  # the last revision in migrations/versions; a test compares
+NEWEST = "0016"  # the last revision in migrations/versions; a test compares
 
 _MIGRATIONS = str(Path(__file__).parent / "migrations")
 _LOCK = 0x5EDE_0001  # any number, the same in every process

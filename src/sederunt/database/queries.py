@@ -7,7 +7,6 @@ inline some 60 µs. The API's budget for a whole request is 500 µs.
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -108,28 +107,37 @@ class Query:
 
 
 class SqliteDriver:
-    """Two connections of this process, only for reading: WAL readers never wait for a writer. One is called inline, the
-    other in a thread of its own.
+    """Connections of this process, only for reading: WAL readers never wait for a writer. One is called inline, some
+    others in threads: the loop goes on meanwhile, and so do short reads.
     """
 
+    _MOST_ASIDE = 4  # connections
+
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._connection = _reading(path)
-        self._aside = ThreadPoolExecutor(1, "sqlite-aside")
-        self._aside_connection = _reading(path)
+        self._places = asyncio.Semaphore(self._MOST_ASIDE)
+        self._idle: list[sqlite3.Connection] = []
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> Sequence[Sequence[Any]]:
         return self._connection.execute(sql, arguments).fetchall()
 
     async def fetch_aside(self, sql: str, arguments: Sequence[Any], row_of: _RowOf) -> list[Row]:
-        def read() -> list[Row]:
-            return [row_of(values) for values in self._aside_connection.execute(sql, arguments)]
+        async with self._places:
+            return await asyncio.to_thread(self._fetch_aside, sql, arguments, row_of)
 
-        return await asyncio.get_running_loop().run_in_executor(self._aside, read)
+    def _fetch_aside(self, sql: str, arguments: Sequence[Any], row_of: _RowOf) -> list[Row]:
+        connection = self._idle.pop() if self._idle else _reading(self._path)
+        try:
+            return [row_of(values) for values in connection.execute(sql, arguments)]
+        finally:
+            self._idle.append(connection)
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._aside.shutdown, cancel_futures=True)
-        self._aside_connection.close()
-        self._connection.close()
+        for _ in range(self._MOST_ASIDE):  # a thread cannot be ended: what it reads is waited for
+            await self._places.acquire()
+        for connection in (*self._idle, self._connection):
+            connection.close()
 
 
 def _reading(path: Path) -> sqlite3.Connection:

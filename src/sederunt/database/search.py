@@ -2,8 +2,14 @@
 
 Lines are ordinary rows of `transcript_lines`, one per segment. The index beside it holds their words: a virtual table
 with the line's number as row id, or a table with a vector per line. Neither engine takes a text apart by itself.
+
+Each account has words of its own there: a mark of the account stands before every one. An index that holds everybody's
+words gives out everybody's lines, and those that only begin alike are gathered from all of them before anything else is
+looked at: the more the others have, the longer the search of one who has nothing. Programs of before wrote plain words;
+until `set_apart` has seen to them, both are looked for.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +48,9 @@ from sederunt.model.transcript import Segment
 # Made by a migration, in each engine its own way. `rowid` is the line's number.
 _INDEXED = table("transcript_words", column("rowid", BigInteger), column("words"))
 _LONGEST_WORD = 500  # characters: PostgreSQL takes lexemes of up to 2 KiB
+_MARK = 8  # hexadecimal digits, of an id's random part: accounts that have the same only share their words
+_SET_APART_AT_ONCE = 500  # lines: a writer waits no longer than that takes
+_SET_APART_STEPS = 20  # of one call: some seconds
 _MERGE_PAGES = 500  # of one step: a writer waits no longer than that takes
 
 
@@ -86,6 +95,12 @@ class Search:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._newest = database.query(_lines(is_sqlite=database.is_sqlite))
+        lines = t.transcript_lines.c
+        some = select(lines.id, lines.account_id, lines.text).where(t.IS_PLAIN).limit(_SET_APART_AT_ONCE)
+        self._plain = database.query(some)
+        self._plain_of = database.query(
+            select(lines.id).where(t.IS_PLAIN, lines.account_id == id_parameter("account")).limit(1)
+        )
 
     async def find(
         self, account_id: UUID, asked: Sequence[Phrase], *, before: int | None = None, limit: int = 20
@@ -95,9 +110,25 @@ class Search:
         """
         if not asked:
             return []
-        question = (_fts5 if self._database.is_sqlite else _tsquery)(asked)
-        rows = await self._newest.all(account=account_id, question=question, before=before or 2**62, most=limit)
+        marks = [account_mark(account_id)]
+        if await self._plain_of.first(account=account_id):
+            marks.append("")
+        question = (_fts5 if self._database.is_sqlite else _tsquery)(asked, marks)
+        rows = await self._newest.all_aside(account=account_id, question=question, before=before or 2**62, most=limit)
         return [SearchableLine(**row) for row in rows]
+
+    async def set_apart(self) -> int:
+        """Make words that an older program wrote those of their accounts; in steps, others write in between. Returns
+        of how many lines; 0 where none is left.
+        """
+        count = 0
+        for _ in range(_SET_APART_STEPS):
+            if not (rows := await self._plain.all()):
+                break
+            said = await asyncio.to_thread(_words_of_rows, rows, is_sqlite=self._database.is_sqlite)
+            async with self._database.begin() as connection:
+                count += await _set_apart(connection, rows, said)
+        return count
 
     async def forget_deleted(self) -> None:
         """Merge SQLite's index until no word of a deleted line is left in it; in steps, others write in between."""
@@ -117,12 +148,17 @@ class Search:
             step = _MERGE_PAGES
 
 
-def lines_of(segments: Sequence[Segment], *, is_sqlite: bool) -> Sequence[IndexedLine]:
+def account_mark(account_id: UUID) -> str:
+    """Return what stands before each word of an account in the index."""
+    return account_id.hex[-_MARK:]
+
+
+def lines_of(segments: Sequence[Segment], account_id: UUID, *, is_sqlite: bool) -> Sequence[IndexedLine]:
     """Return what the index keeps of each segment in which something was said.
 
     Takes a second for a hundred thousand words: call it in a thread, and before a transaction begins.
     """
-    return line_changes((), segments, is_sqlite=is_sqlite).fresh
+    return line_changes((), segments, account_id, is_sqlite=is_sqlite).fresh
 
 
 def kept_lines() -> Select[Any]:
@@ -131,9 +167,9 @@ def kept_lines() -> Select[Any]:
     return select(lines.id, lines.segment, lines.speaker, lines.text).where(lines.resource_id == id_parameter("id"))
 
 
-def line_changes(kept: Sequence[Row], segments: Sequence[Segment], *, is_sqlite: bool) -> LineChanges:
+def line_changes(kept: Sequence[Row], segments: Sequence[Segment], account_id: UUID, *, is_sqlite: bool) -> LineChanges:
     """Return what makes the lines that are kept those of these segments: mostly a few of them are others. Pure."""
-    words_of = _fts5_words if is_sqlite else _tsvector
+    words_of, mark = _fts5_words if is_sqlite else _tsvector, account_mark(account_id)
     before = {row["segment"]: row for row in kept}
     changed: list[tuple[int, IndexedLine]] = []
     fresh: list[IndexedLine] = []
@@ -151,7 +187,7 @@ def line_changes(kept: Sequence[Row], segments: Sequence[Segment], *, is_sqlite:
             end_ms=round(segment.end * 1000),
             speaker=speaker,
             text=said,
-            words=None if row is not None and row["text"] == said else words_of(said),
+            words=None if row is not None and row["text"] == said else words_of(said, mark),
         )
         if row is None:
             fresh.append(line)
@@ -181,8 +217,7 @@ async def change(
             [{"line": number, "speaker": line.speaker, "text": line.text} for number, line in changes.changed],
         )
     if said := [{"line": number, "said": line.words} for number, line in changes.changed if line.words is not None]:
-        words_of = _INDEXED.c.rowid == bindparam("line")
-        await connection.execute(update(_INDEXED).where(words_of).values(words=_said(connection)), said)
+        await _put_words(connection, said)
     await _add(connection, resource, resource_id, account_id, changes.fresh)
 
 
@@ -191,7 +226,7 @@ async def _add(
 ) -> None:
     if not lines:
         return
-    whose = {"account_id": account_id, "resource": resource, "resource_id": resource_id}
+    whose = {"account_id": account_id, "resource": resource, "resource_id": resource_id, "is_apart": True}
     shown = ("segment", "start_ms", "end_ms", "speaker", "text")
     await connection.execute(
         insert(t.transcript_lines), [whose | {name: getattr(line, name) for name in shown} for line in lines]
@@ -203,6 +238,33 @@ async def _add(
         insert(_INDEXED).values(rowid=bindparam("line"), words=_said(connection)),
         [{"line": row.id, "said": words[row.segment]} for row in rows if row.segment in words],
     )
+
+
+async def _set_apart(connection: AsyncConnection, rows: Sequence[Row], said: Sequence[str]) -> int:
+    lines = t.transcript_lines.c
+    these = select(lines.id, lines.text).where(t.IS_PLAIN, lines.id.in_([row["id"] for row in rows]))
+    still = {row.id: row.text for row in await connection.execute(these.with_for_update())}
+    same = [
+        {"line": row["id"], "said": words}
+        for row, words in zip(rows, said, strict=True)
+        if still.get(row["id"]) == row["text"]
+    ]
+    if same:
+        await _put_words(connection, same)
+    return len(same)
+
+
+def _words_of_rows(rows: Sequence[Row], *, is_sqlite: bool) -> list[str]:
+    words_of = _fts5_words if is_sqlite else _tsvector
+    return [words_of(row["text"], account_mark(row["account_id"])) for row in rows]
+
+
+async def _put_words(connection: AsyncConnection, said: Sequence[dict[str, Any]]) -> None:
+    """Put words in place of those of these lines, as their accounts'."""
+    this, line = _INDEXED.c.rowid == bindparam("line"), t.transcript_lines.c.id == bindparam("line")
+    await connection.execute(update(_INDEXED).where(this).values(words=_said(connection)), said)
+    numbers = [{"line": each["line"]} for each in said]
+    await connection.execute(update(t.transcript_lines).where(line).values(is_apart=True), numbers)
 
 
 def _said(connection: AsyncConnection) -> ColumnElement[Any]:
@@ -239,7 +301,7 @@ def _lines(*, is_sqlite: bool) -> Select[Any]:
         if is_sqlite
         else _INDEXED.c.words.op("@@")(text("CAST(:question AS tsquery)").bindparams(question))
     )
-    columns = [c for c in lines.c if c.key != "account_id"]
+    columns = [c for c in lines.c if c.key not in ("account_id", "is_apart")]
     # FTS5 gives its matches by row id, from either end: by the line's own number it would have to sort them all.
     number = _INDEXED.c.rowid if is_sqlite else lines.c.id
     return (
@@ -263,26 +325,31 @@ def _lines(*, is_sqlite: bool) -> Select[Any]:
     )
 
 
-def _words(line: str) -> list[str]:
-    return [term.word[:_LONGEST_WORD] for term in terms(line)]
+def _words(line: str, mark: str) -> list[str]:
+    return [mark + term.word[:_LONGEST_WORD] for term in terms(line)]
 
 
-def _fts5_words(line: str) -> str:
-    return " ".join(_words(line))
+def _fts5_words(line: str, mark: str) -> str:
+    return " ".join(_words(line, mark))
 
 
-def _tsvector(line: str) -> str:
+def _tsvector(line: str, mark: str) -> str:
     """Return lexemes with their places; beyond the 16,383rd PostgreSQL knows no place, only that the word is there."""
-    return " ".join(f"'{word}':{min(place, 16_383)}" for place, word in enumerate(_words(line), 1))
+    return " ".join(f"'{word}':{min(place, 16_383)}" for place, word in enumerate(_words(line, mark), 1))
 
 
-def _fts5(asked: Sequence[Phrase]) -> str:
+def _fts5(asked: Sequence[Phrase], marks: Sequence[str]) -> str:
     """Write a query for FTS5. Words are letters, digits and marks: nothing in them has to be escaped."""
-    return " AND ".join(f'"{" ".join(phrase.words)}"{"*" if phrase.may_go_on else ""}' for phrase in asked)
+
+    def one(phrase: Phrase, mark: str) -> str:
+        return f'"{" ".join(mark + word for word in phrase.words)}"{"*" if phrase.may_go_on else ""}'
+
+    return " AND ".join(f"({' OR '.join(one(phrase, mark) for mark in marks)})" for phrase in asked)
 
 
-def _tsquery(asked: Sequence[Phrase]) -> str:
-    return " & ".join(
-        "(" + " <-> ".join(f"'{word}'" for word in phrase.words) + (":*" if phrase.may_go_on else "") + ")"
-        for phrase in asked
-    )
+def _tsquery(asked: Sequence[Phrase], marks: Sequence[str]) -> str:
+    def one(phrase: Phrase, mark: str) -> str:
+        words = " <-> ".join(f"'{mark}{word}'" for word in phrase.words)
+        return f"({words}{':*' if phrase.may_go_on else ''})"
+
+    return " & ".join(f"({' | '.join(one(phrase, mark) for mark in marks)})" for phrase in asked)

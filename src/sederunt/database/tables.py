@@ -347,8 +347,12 @@ transcript_lines = Table(
     Column("end_ms", BigInteger, nullable=False),
     Column("speaker", Text),
     Column("text", Text, nullable=False),
+    # Whether its words stand in the index as its account's own. Programs of before 28 November 2026 write them plain.
+    Column("is_apart", Boolean, nullable=False, server_default=text("false")),
     sqlite_autoincrement=True,
 )
+IS_PLAIN: ColumnElement[bool] = literal_column("NOT is_apart")
+Index("transcript_lines_plain", transcript_lines.c.account_id, sqlite_where=IS_PLAIN, postgresql_where=IS_PLAIN)
 
 # What people put right in a transcript. The transcript stays as it was heard.
 corrections = Table(

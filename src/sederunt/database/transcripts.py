@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import literal, select
+from sqlalchemy import CompoundSelect, literal, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -26,6 +26,7 @@ class Transcripts:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._account = database.query(account_of_resource())
         self._one = database.query(select(t.transcripts).where(t.transcripts.c.resource_id == id_parameter("id")))
 
     async def save(self, resource_id: UUID, transcript: Transcript) -> None:
@@ -33,8 +34,11 @@ class Transcripts:
 
         Of a resource that is deleted, or is about to be, nothing is written: its receipt may be closed already.
         """
+        account = await self._account.first(id=resource_id)
+        if account is None:
+            return
         # Hours of words take seconds: not while others wait for the loop, or for the transaction's end.
-        segments, lines = await asyncio.to_thread(self._forms_of, transcript)
+        segments, lines = await asyncio.to_thread(self._forms_of, transcript, account["account_id"])
         values = {
             "segments": segments,
             "detected_lang": transcript.detected_lang,
@@ -55,9 +59,14 @@ class Transcripts:
         row = await self._one.first(id=resource_id)
         return transcript_of(row["segments"], row["detected_lang"]) if row else None
 
-    def _forms_of(self, transcript: Transcript) -> tuple[str, Sequence[search.IndexedLine]]:
+    def _forms_of(self, transcript: Transcript, account_id: UUID) -> tuple[str, Sequence[search.IndexedLine]]:
         is_sqlite = self._database.is_sqlite
-        return segments_text(transcript), search.lines_of(transcript.segments, is_sqlite=is_sqlite)
+        return segments_text(transcript), search.lines_of(transcript.segments, account_id, is_sqlite=is_sqlite)
+
+
+def account_of_resource() -> CompoundSelect[Any]:
+    """Return the statement that reads whose a bot or recording is, by its `id`."""
+    return union_all(*(select(rows.c.account_id).where(rows.c.id == id_parameter("id")) for _, rows in _ROWS))
 
 
 async def owner_of(connection: AsyncConnection, resource_id: UUID) -> Any:

@@ -24,6 +24,7 @@ from sederunt.database.holdings import Holdings
 from sederunt.database.outbox import Outbox, Resource
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions, RetentionTimes
+from sederunt.database.search import Search
 from sederunt.jobs.follow_ups import NEEDED, NEEDED_BY_RECORDINGS
 from sederunt.jobs.holdings import measure
 from sederunt.jobs.line import WaitingLine, Walked
@@ -58,6 +59,7 @@ class Stores:
     times: RetentionTimes
     outbox: Outbox
     holdings: Holdings
+    search: Search
     objects: Objects
     scratch: Path  # of this machine's jobs
     vendors: VendorDeletion | None = None  # deletes what transcription vendors keep
@@ -76,6 +78,7 @@ class Tidied:
     expired: int = 0
     deleted: int = 0
     erased: int = 0  # copies at vendors
+    set_apart: int = 0  # lines whose words an older program wrote
 
 
 Lost = tuple[str, str]  # (kind of job, id of the resource)
@@ -186,9 +189,10 @@ class Housekeeping:
         deleted = await self._tried(self._remove_deleted, 0)  # callers were told that it goes
         expired = await self._tried(partial(self._remove_expired, now), 0)
         await self._tried(self._measure_unmeasured, None)
+        set_apart = await self._tried(self._stores.search.set_apart, 0)
         await self._tried(lambda: asyncio.to_thread(remove_left, self._stores.scratch), None)
         await self._tried(self._overwrite_deleted, None)
-        return Tidied(requeued=requeued, expired=expired, deleted=deleted)
+        return Tidied(requeued=requeued, expired=expired, deleted=deleted, set_apart=set_apart)
 
     async def vendor_pass(self) -> Tidied:
         """Ask vendors to delete what they have of deleted bots and recordings, and close the receipts of what is gone

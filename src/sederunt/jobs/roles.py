@@ -21,6 +21,7 @@ from sederunt.counters import COUNTERS
 from sederunt.database.calendars import CalendarFeeds
 from sederunt.database.holdings import AccountLimits
 from sederunt.database.retention import RetentionTimes
+from sederunt.database.search import Search
 from sederunt.database.seats import BookingLimits
 from sederunt.database.waiting import WaitingBots
 from sederunt.errors import SetupError
@@ -290,6 +291,7 @@ async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
         times=RetentionTimes(context.database),
         outbox=context.outbox,
         holdings=context.holdings,
+        search=Search(context.database),
         objects=context.objects,
         scratch=folder_of(context.settings),
         vendors=VendorDeletion(context.objects, context.vendor_access, context.settings, context.clock),

@@ -116,7 +116,7 @@ ROWS: tuple[Budget, ...] = (
     ),
     Budget(
         name="long_answers", of=_A, default=100,
-        unit="transcripts in a format, corrections and comparisons, of which one is made at a time",
+        unit="transcripts in a format, searches, corrections and comparisons, of which one is made at a time",
         spent="429 with `Retry-After`",
     ),
     Budget(

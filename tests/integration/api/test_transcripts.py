@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 from uuid import UUID
@@ -12,6 +13,7 @@ import pytest
 from harness.api_room import ApiRoom, tone_wav
 from sederunt.api.access.long_answers import LongAnswers
 from sederunt.api.resources import transcripts
+from sederunt.model.search_terms import Part, Phrase, excerpt
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 from sederunt.transcripts.export import FORMATS
 
@@ -206,6 +208,26 @@ async def test_words_are_found_until_the_bot_is_deleted_and_by_its_account_only(
     await room.finish(UUID(bot["id"]))
     assert (await room.client.delete(f"/bot/{bot['id']}")).status_code == 200
     assert (await room.client.get("/search", params={"q": "march"})).json()["data"] == []
+
+
+async def test_others_are_answered_while_a_search_is_made_in_its_turn(
+    room: ApiRoom, bot: dict[str, Any], turns: list[UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, others_answered = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def cut(text: str, asked: Sequence[Phrase]) -> list[Part]:
+        loop.call_soon_threadsafe(begun.set)
+        assert others_answered.wait(30), "nobody else was answered"
+        return excerpt(text, asked)
+
+    monkeypatch.setattr(transcripts, "excerpt", cut)
+    asked = asyncio.create_task(room.client.get("/search", params={"q": "march"}))
+    await asyncio.wait_for(begun.wait(), 30)
+    assert (await room.client.get(f"/bot/{bot['id']}")).status_code == 200
+    others_answered.set()
+    assert len((await asked).json()["data"]) == 1
+    assert turns == [room.account_id]
 
 
 @pytest.mark.parametrize(

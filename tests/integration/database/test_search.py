@@ -1,20 +1,25 @@
 """Search over transcripts on both engines: the same question finds the same lines, of one account, until deletion."""
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import column, func, insert, select, table, text, update
 
 from harness.fake_clock import FakeClock
 from sederunt.database import corrections as store
-from sederunt.database import search
+from sederunt.database import migrate, search
+from sederunt.database import tables as t
 from sederunt.database.bots import Bots
 from sederunt.database.corrections import Corrections
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
+from sederunt.database.queries import Query, Row
 from sederunt.database.retention import Deletions
 from sederunt.database.search import Search, cursor_number
 from sederunt.database.transcripts import Transcripts
@@ -96,6 +101,106 @@ async def test_lines_come_in_pages_the_newest_first(bot: Bot, database: Database
 
 async def test_another_account_finds_nothing(bot: Bot, database: Database) -> None:
     assert await found(database, new_id(database.clock.now()), "roadmap") == []
+
+
+async def test_lines_of_other_accounts_are_not_even_looked_through(
+    bot: Bot, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index gave out everybody's lines, and those of others were dropped one by one, on the api's loop."""
+    stranger = new_id(database.clock.now())
+    assert [await hits(database, who, "meet", monkeypatch) for who in (bot.account_id, stranger)] == [1, 0]
+    assert [await hits(database, who, '"meeting"', monkeypatch) for who in (bot.account_id, stranger)] == [1, 0]
+
+
+async def hits(database: Database, account_id: UUID, question: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Ask, and return how many lines the index alone gives for what it is asked."""
+    asked: list[str] = []
+    ask = Query.all
+
+    async def noting(query: Query, **parameters: Any) -> list[Row]:
+        asked.extend(value for name, value in parameters.items() if name == "question")
+        return await ask(query, **parameters)
+
+    monkeypatch.setattr(Query, "all", noting)
+    await Search(database).find(account_id, phrases(question))
+    matching = "transcript_words MATCH :asked" if database.is_sqlite else "words @@ CAST(:asked AS tsquery)"
+    async with database.begin() as connection:
+        counting = text(f"SELECT count(*) FROM transcript_words WHERE {matching}")
+        return int(await connection.scalar(counting, {"asked": asked[-1]}))
+
+
+async def test_a_search_in_sqlite_does_not_run_on_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran_in: list[threading.Thread] = []
+
+    class Noting(sqlite3.Connection):
+        def execute(self, sql: str, *rest: Any) -> sqlite3.Cursor:
+            if "MATCH" in sql:
+                ran_in.append(threading.current_thread())
+            return super().execute(sql, *rest)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *of, **options: connect(*of, **{"factory": Noting, **options}))
+    async with Database(f"sqlite:///{tmp_path}/s.db") as database:
+        for _ in range(2):
+            assert await Search(database).find(database.default_account_id, phrases("road")) == []
+    assert len(ran_in) == 2
+    assert threading.current_thread() not in ran_in
+
+
+async def test_words_that_an_older_program_wrote_are_found_and_then_set_apart(
+    bot: Bot, bots: Bots, make_bot: MakeBot, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside those of this program, while an upgrade lasts."""
+    await as_an_older_program_wrote_it(database)
+    another = await bots.create(make_bot(status=BotStatus.FINISHED))
+    await Transcripts(database).save(another.id, said("a road that was said later"))
+    search = Search(database)
+    for _ in range(2):
+        for question, lines in (("road", [(another.id, 0), (bot.id, 0)]), ('"need a roadmap"', [(bot.id, 0)])):
+            found_lines = await search.find(bot.account_id, phrases(question))
+            assert [(line.resource_id, line.segment) for line in found_lines] == lines
+        assert await found(database, bot.account_id, "会議") == [2]
+        await search.set_apart()
+    assert await hits(database, new_id(database.clock.now()), "road", monkeypatch) == 0
+    async with database.begin() as connection:
+        assert await connection.scalar(select(func.count()).where(~t.transcript_lines.c.is_apart)) == 0
+
+
+async def test_a_database_of_before_words_were_set_apart_is_searched_as_before(empty_address: str) -> None:
+    async with Database(empty_address) as database, database.begin() as connection:
+        await connection.run_sync(t.metadata.drop_all)
+        for name in ("transcript_words", "alembic_version"):
+            await connection.execute(text(f"DROP TABLE {name}"))
+        await connection.run_sync(migrate.upgrade, "0015")
+        account_id = new_id(database.clock.now())
+        line = {"id": 7, "account_id": account_id, "resource": "bot", "resource_id": new_id(database.clock.now())}
+        told = {"segment": 0, "start_ms": 0, "end_ms": 1000, "speaker": None, "text": "The Roadmap"}
+        values = {**line, **told}
+        before = table("transcript_lines", *(column(name, t.transcript_lines.c[name].type) for name in values))
+        await connection.execute(insert(before).values(values))
+        words = "the roadmap" if database.is_sqlite else "'the':1 'roadmap':2"
+        value = ":words" if database.is_sqlite else "CAST(:words AS tsvector)"
+        adding = text(f"INSERT INTO transcript_words (rowid, words) VALUES (7, {value})")
+        await connection.execute(adding, {"words": words})
+    async with Database(empty_address) as database:
+        search = Search(database)
+        for _ in range(2):
+            [found_line] = await search.find(account_id, phrases("road"))
+            assert (found_line.id, found_line.text) == (7, "The Roadmap")
+            await search.set_apart()
+
+
+async def as_an_older_program_wrote_it(database: Database) -> None:
+    """Put plain words in the index, in place of those that are an account's."""
+    async with database.begin() as connection:
+        lines = (await connection.execute(select(t.transcript_lines.c.id, t.transcript_lines.c.text))).all()
+        for line in lines:
+            words = [term.word for term in terms(line.text)]
+            plain = " ".join(words if database.is_sqlite else (f"'{word}':{n}" for n, word in enumerate(words, 1)))
+            value = ":plain" if database.is_sqlite else "CAST(:plain AS tsvector)"
+            changing = text(f"UPDATE transcript_words SET words = {value} WHERE rowid = :id")
+            await connection.execute(changing, {"plain": plain, "id": line.id})
+        await connection.execute(update(t.transcript_lines).values(is_apart=False))
 
 
 async def test_a_transcript_that_is_made_anew_takes_the_place_of_the_old_one(bot: Bot, database: Database) -> None:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 from obstore.store import MemoryStore
+from sqlalchemy import update
 
 from harness.fake_clock import FakeClock
 from sederunt.bus.connection import Bus
@@ -26,6 +27,8 @@ from sederunt.database.ids import new_id
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions, RetentionTimes, kept_until
+from sederunt.database.search import Search
+from sederunt.database.tables import transcript_lines
 from sederunt.database.transcripts import Transcripts
 from sederunt.database.waiting import WaitingBots
 from sederunt.errors import NotFound
@@ -36,8 +39,9 @@ from sederunt.jobs.vendor_deletion import VendorDeletion
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.history import WAITING_FOR_CAPACITY
 from sederunt.model.recording import Recording, RecordingConfig
+from sederunt.model.search_terms import phrases
 from sederunt.model.status import BotStatus, RecordingStatus, StopReason, Trigger
-from sederunt.model.transcript import Transcript
+from sederunt.model.transcript import Segment, Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects, open_objects
 
@@ -59,6 +63,7 @@ def stores(database: Database, bots: Bots, outbox: Outbox, objects: Objects, tmp
         times=RetentionTimes(database),
         outbox=outbox,
         holdings=Holdings(database),
+        search=Search(database),
         objects=objects,
         scratch=tmp_path / "scratch",
     )
@@ -647,3 +652,16 @@ async def test_a_clock_set_forward_deletes_no_media_and_no_upload_that_comes_jus
     tidied = await housekeeping.slow_pass()
     assert (tidied.expired, tidied.deleted) == (1, 1)
     assert await stores.objects.keys("") == []
+
+
+async def test_words_that_an_older_program_wrote_become_those_of_their_account(
+    housekeeping: Housekeeping, bots: Bots, make_bot: MakeBot, database: Database
+) -> None:
+    bot = await bots.create(make_bot(status=BotStatus.FINISHED))
+    line = Segment(start=0, end=1, speaker=0, confidence=1, transcript="Hello")
+    await Transcripts(database).save(bot.id, Transcript(segments=(line, line)))
+    async with database.begin() as connection:
+        await connection.execute(update(transcript_lines).values(is_apart=False))
+    assert (await housekeeping.slow_pass()).set_apart == 2
+    assert (await housekeeping.slow_pass()).set_apart == 0
+    assert len(await Search(database).find(bot.account_id, phrases("hell"))) == 2

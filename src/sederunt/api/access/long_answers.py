@@ -22,7 +22,9 @@ class LongAnswers:
     @asynccontextmanager
     async def turn(self, account_id: UUID) -> AsyncIterator[None]:
         """Wait for the account's turn. Raises TooManyRequests where as many as may wait do so."""
-        full = "Transcripts, corrections and comparisons of this account are made one after another, and enough wait."
+        full = (
+            "Transcripts, searches, corrections and comparisons of this account are made one by one, and enough wait."
+        )
         lock = self._locks.setdefault(account_id, asyncio.Lock())
         with self._ledger.place(LONG_ANSWERS, account_id, full=full, again_s=AGAIN_S):
             async with lock:

@@ -18,13 +18,13 @@ from sederunt.database.bot_view import BotView
 from sederunt.database.ids import new_id
 from sederunt.database.outbox import Resource
 from sederunt.database.recordings import RecordingView
-from sederunt.database.search import cursor_number
+from sederunt.database.search import SearchableLine, cursor_number
 from sederunt.database.transcripts import segments_text
 from sederunt.errors import Conflict, InvalidConfig, LimitReached
 from sederunt.model.budgets import count_of
 from sederunt.model.correction import Correction, CorrectionKind, corrected, word_at
 from sederunt.model.participant import Participant
-from sederunt.model.search_terms import excerpt, phrases
+from sederunt.model.search_terms import Phrase, excerpt, phrases
 from sederunt.model.transcript import Segment, Transcript
 from sederunt.transcripts.export import FORMATS
 
@@ -93,8 +93,14 @@ async def search_values(call: Call) -> dict[str, Any]:
     limit = call.integer("limit", default=20, least=1, most=100)
     before = cursor_number(call.request.query_params.get("cursor") or None)
     asked = phrases(question)
-    lines = await call.context.stores.search.find(call.account_id, asked, before=before, limit=limit + 1)
-    data = [
+    async with call.context.long_answers.turn(call.account_id):
+        lines = await call.context.stores.search.find(call.account_id, asked, before=before, limit=limit + 1)
+        data = await asyncio.to_thread(_found_values, lines[:limit], asked)  # a segment may be an hour long
+    return {"data": data, "next_cursor": str(lines[limit - 1].id) if len(lines) > limit else None}
+
+
+def _found_values(lines: Sequence[SearchableLine], asked: Sequence[Phrase]) -> list[dict[str, Any]]:
+    return [
         {
             "resource": line.resource,
             "id": str(line.resource_id),
@@ -104,9 +110,8 @@ async def search_values(call: Call) -> dict[str, Any]:
             "speaker_name": line.speaker,
             "excerpt": [{"text": part.text, "match": part.is_match} for part in excerpt(line.text, asked)],
         }
-        for line in lines[:limit]
+        for line in lines
     ]
-    return {"data": data, "next_cursor": str(lines[limit - 1].id) if len(lines) > limit else None}
 
 
 async def written(call: Call, resource: Resource) -> Written:
