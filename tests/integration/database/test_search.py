@@ -115,13 +115,13 @@ async def test_lines_of_other_accounts_are_not_even_looked_through(
 async def hits(database: Database, account_id: UUID, question: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """Ask, and return how many lines the index alone gives for what it is asked."""
     asked: list[str] = []
-    ask = Query.all
+    ask = Query.all_aside
 
     async def noting(query: Query, **parameters: Any) -> list[Row]:
         asked.extend(value for name, value in parameters.items() if name == "question")
         return await ask(query, **parameters)
 
-    monkeypatch.setattr(Query, "all", noting)
+    monkeypatch.setattr(Query, "all_aside", noting)
     await Search(database).find(account_id, phrases(question))
     matching = "transcript_words MATCH :asked" if database.is_sqlite else "words @@ CAST(:asked AS tsquery)"
     async with database.begin() as connection:
