@@ -84,9 +84,9 @@ class Corrections:
             raise _deleted()
         is_written = False
         while not is_written:
-            transcript = await self._transcript.first(id=resource_id)
+            transcript = next(iter(await self._transcript.all_aside(id=resource_id)), None)
             made = await self.of(resource_id)
-            kept = await self._lines.all(id=resource_id)
+            kept = await self._lines.all_aside(id=resource_id)
             lines = await asyncio.to_thread(self._changes, kept, transcript, changed(made), account["account_id"])
             read = _Read(transcript["updated_at"] if transcript else None, tuple(one.id for one in made))
             is_written = await self._write(resource_id, read, statement, lines)
