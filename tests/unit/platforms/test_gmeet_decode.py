@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, owns, said, speak
 from sederunt.model.events import ChatReceived
-from sederunt.platforms.gmeet.decode import LATE_MS, MOST_LATE, MeetDecoder
+from sederunt.platforms.gmeet.decode import LATE_MS, MOST_LEFT_OUT, MeetDecoder
 
 ADA, GRACE, OWN = "spaces/x/devices/1", "spaces/x/devices/2", "spaces/x/devices/9"
 SYNC = "https://meet.google.com/$rpc/google.rtc.meetings.v1.MeetingSpaceService/SyncMeetingSpaceCollections"
@@ -91,13 +91,13 @@ def test_a_roster_message_that_comes_late_takes_back_no_newer_word_on_anybody(co
     # Ada is not back, and Grace, of whom nothing was told yet, has come; others may have, since.
     late = decoder.decode(collections(users=[user(ADA, "Ada"), user(GRACE, "Grace")], number=8, at_ms=2_100))
     assert late == [here(Source.PROTOCOL, [Subject(key=GRACE, name="Grace")], 2_100)]
-    assert decoder.decode(collections(users=[user(GRACE, "Grace", 6)], number=7, at_ms=2_200)) == []
     back = decoder.decode(collections(users=[user(ADA, "Ada")], number=10, at_ms=2_300))
     assert back == [several(Subject(key=ADA, name="Ada"), at_ms=2_300)]
 
 
 def test_an_answer_that_comes_late_leaves_out_nobody(collections: Make, proto: Make, user: Make, signal: Make) -> None:
     decoder = MeetDecoder()
+    decoder.decode(collections(users=[user(ADA, "Ada")], number=7))
     decoder.decode(collections(users=[user(ADA, "Ada"), user(GRACE, "Grace", 6)], number=9))
     users = proto((1, proto((1, 8))), (2, user(GRACE, "Grace")), (2, user(OWN, "Sederunt", own="t")))
     answer = signal("fetch", url=SYNC, payload=base64.b64encode(proto((2, proto((2, users))))), at_ms=2_000)
@@ -106,23 +106,33 @@ def test_an_answer_that_comes_late_leaves_out_nobody(collections: Make, proto: M
 
 
 @pytest.mark.parametrize(
-    ("number", "at_ms"), [(None, 2_000), (9, 2_000), (3, 1_000 + LATE_MS)], ids=["none", "equal", "counted anew"]
+    ("numbers", "at_ms"),
+    [
+        ((9, None), 2_000),
+        ((9, 9), 2_000),
+        ((9, 8), 2_000),
+        ((7, 9, 8), 1_000 + LATE_MS),
+        ((500, 1), 2_000),
+        ((1, 2, 3, 2), 2_000),
+        ((3, 3 + MOST_LEFT_OUT + 2, 4), 2_000),
+    ],
+    ids=["none", "equal", "before the first", "too late", "counted anew", "of how many are here", "of something else"],
 )
 def test_a_number_that_says_nothing_of_the_order_changes_nothing(
-    collections: Make, user: Make, number: int | None, at_ms: int
+    collections: Make, user: Make, numbers: tuple[int | None, ...], at_ms: int
 ) -> None:
     decoder = MeetDecoder()
-    decoder.decode(collections(users=[user(ADA, "Ada")], number=9))
-    left = decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=number, at_ms=at_ms))
+    for number in numbers[:-1]:
+        decoder.decode(collections(users=[user(ADA, "Ada")], number=number))
+    left = decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=numbers[-1], at_ms=at_ms))
     assert left == [gone(ADA, at_ms)]
 
 
-def test_numbers_that_stay_low_are_of_another_count(collections: Make, user: Make) -> None:
+def test_left_out_numbers_are_forgotten_in_time(collections: Make, user: Make) -> None:
     decoder = MeetDecoder()
-    decoder.decode(collections(users=[user(ADA, "Ada")], number=500))
-    for number in range(1, MOST_LATE + 1):
-        assert decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=number)) == []
-    assert decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=MOST_LATE + 1)) == [gone(ADA, 1_000)]
+    for number in range(1, 10 * MOST_LEFT_OUT, 2):
+        decoder.decode(collections(users=[user(ADA, "Ada")], number=number))
+    assert decoder.decode(collections(users=[user(ADA, "Ada", 6)], number=2)) == [gone(ADA, 1_000)]
 
 
 def test_a_page_that_joins_anew_counts_anew(collections: Make, proto: Make, user: Make, signal: Make) -> None:

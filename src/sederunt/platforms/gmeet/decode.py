@@ -24,28 +24,36 @@ _STATUSES = _IN_CALL, _NOT_IN_CALL, _REMOVED = 1, 6, 7
 _AUDIO, _VIDEO = 1, 2
 _SYNC = "SyncMeetingSpaceCollections"
 _DEVICE_MADE = "CreateMeetingDevice"
-# A message of the roster is overtaken by no more, and no more in a row are; lower numbers beyond are of another count.
-LATE_MS, MOST_LATE = 30_000, 2
+# A message of the roster is overtaken by no more, and no more numbers are left out between two of them.
+LATE_MS, MOST_LEFT_OUT = 30_000, 100
 _SUSPECTED = 36  # field of that answer; absent when clean
 
 
 class _RosterOrder:
-    """The order of the roster's messages, by the event numbers in them: they may come in another."""
+    """The order of the roster's messages, by the event numbers in them: they may come in another.
+
+    Nobody has said what these numbers count. So one alone that was left out, and comes after all, is of a message that
+    others have overtaken; any other number that is lower says nothing.
+    """
 
     def __init__(self) -> None:
         self._highest, self._highest_ms = -1, 0
-        self._late = 0  # messages in a row that were overtaken
+        self._left_out: set[int] = set()
         self._numbers: dict[str, int] = {}  # key → of the last word on whether they are here
 
     def is_late(self, number: int, at_ms: int) -> bool:
         """Return whether a message was overtaken by another one."""
-        is_lower = number < self._highest
-        if is_lower and at_ms - self._highest_ms < LATE_MS and self._late < MOST_LATE:
-            self._late += 1
+        if number in self._left_out and at_ms - self._highest_ms < LATE_MS:
+            self._left_out.remove(number)
             return True
-        if is_lower:
+        between = range(self._highest + 1, number) if self._highest >= 0 else range(0)
+        if number < self._highest or len(between) > MOST_LEFT_OUT:  # counted anew, or in another way
+            self._left_out.clear()
             self._numbers.clear()
-        self._highest, self._highest_ms, self._late = number, at_ms, 0
+        elif number > self._highest:
+            self._left_out.update(between)
+            self._left_out = {each for each in self._left_out if each >= number - MOST_LEFT_OUT}
+        self._highest, self._highest_ms = number, at_ms
         return False
 
     def is_news(self, number: int, key: str, *, is_status: bool) -> bool:
