@@ -46,6 +46,11 @@ class ToldEnd:
             return None
         return _DEPARTURES[fact]
 
+    def standing(self) -> Departure | None:
+        """Return how the stay has ended by what signals told and nothing took back, whatever the page shows."""
+        told = self._observer.roster.told_end()
+        return _DEPARTURES[told[0]] if told is not None else None
+
     def _is_heard(self, since_ms: int) -> bool:
         recorder = self._observer.recorder
         return recorder is not None and recorder.last_frame_ms is not None and recorder.last_frame_ms >= since_ms

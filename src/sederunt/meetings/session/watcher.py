@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sederunt.browser.page import MeetingPage
 from sederunt.clock import Clock, unix_ms
+from sederunt.errors import PageError
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.outcomes import Broken, CutOff, Departed, Moved, Outcome, ended_by
 from sederunt.meetings.record.capture_fallback import CaptureFallback
@@ -67,7 +68,15 @@ class Watcher:
 
     async def run(self) -> Outcome:
         """Wait for the end of the stay; returns how it ended. Raises PageError, Superseded."""
-        outcome = await self._until_ended()
+        try:
+            outcome = await self._until_ended()
+        except PageError:
+            if (told := self._told_end.standing()) is None:
+                raise
+            outcome = Departed(departure=told)
+        # A broken page would be replaced: by one that knocks where the bot was put out, or the meeting is over.
+        if isinstance(outcome, Broken) and (told := self._told_end.standing()) is not None:
+            outcome = Departed(departure=told)
         if not isinstance(outcome, Departed):  # the next page's gap begins where sound was heard last
             return outcome
         return replace(outcome, outages=self._outages.left_over(unix_ms(self._clock.now())))

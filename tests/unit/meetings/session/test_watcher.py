@@ -10,6 +10,7 @@ import pytest
 from harness.fake_clock import FakeClock
 from sederunt.claims.claim import Fact, Source, Subject, here, said
 from sederunt.clock import unix_ms
+from sederunt.errors import PageCrashed
 from sederunt.meetings.outcomes import Broken, Departed
 from sederunt.meetings.session.page_reader import PageReader
 from sederunt.meetings.session.roster import Roster
@@ -27,6 +28,7 @@ from sederunt.meetings.session.watcher import (
 )
 from sederunt.model.bot import PAGE_LEFT, Service
 from sederunt.model.status import StopReason
+from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.registry import platform_of
 
@@ -218,23 +220,29 @@ async def test_a_meeting_whose_host_does_not_come_back_has_ended() -> None:
     assert outcome.departure.reason is StopReason.MEETING_ENDED
 
 
+CRASHED = PageTrouble(cause="page_crashed", seen="its renderer has died", recovery=Recovery.FRESH_PAGE)
+
+
 class Stay:
     """A stay whose page shows what a test says; `plan` acts at each tick."""
 
     def __init__(self, plan: Callable[["Stay"], None]) -> None:
         self.clock, self.roster, self.shown, self._plan = FakeClock(), Roster(), PageState.IN_CALL, plan
         self.recorder, self.seconds = SimpleNamespace(last_frame_ms=None), 0.0
+        self.gone, self.is_stuck = asyncio.Event(), False
 
     async def play(self) -> tuple[Departed, float]:
         """Sit until the stay ends; returns how, and after how many seconds."""
 
         async def read(*_: object, **__: object) -> Reading:
+            if self.is_stuck:
+                raise PageCrashed("its renderer has died")
             return Reading(state=self.shown, row="x.y")
 
         async def nothing(*_: object) -> None:
             return None
 
-        page = SimpleNamespace(documents=1, url=CALLS["teams"], gone=asyncio.Event())
+        page = SimpleNamespace(documents=1, url=CALLS["teams"], gone=self.gone, gone_by=CRASHED)
         parse_link = platform_of(Service("teams")).parse_link
         events = {name: asyncio.Event() for name in ("stop", "cut_off", "moved")}
         watcher = Watcher(
@@ -292,6 +300,24 @@ async def test_a_page_that_shows_the_call_holds_up_an_end_for_a_few_seconds() ->
     outcome, after_s = await Stay(plan).play()
     assert outcome.departure.row == "signal.over"
     assert 10 + ENDING_S <= after_s <= 11 + ENDING_S
+
+
+@pytest.mark.parametrize("breaks", ["reconnects for ever", "is gone", "crashes"])
+async def test_a_page_that_breaks_takes_no_told_end_with_it(breaks: str) -> None:
+    """A fresh page would have knocked again at a meeting whose host has put the bot out."""
+
+    def plan(stay: Stay) -> None:
+        if stay.seconds == 10:
+            stay.roster.take([said(Fact.REMOVED, unix_ms(stay.clock.now()))])
+        if stay.seconds >= 10 and breaks == "reconnects for ever":
+            stay.shown = PageState.RECONNECTING
+        if stay.seconds >= 12:
+            stay.is_stuck = breaks == "crashes"
+            if breaks == "is gone":
+                stay.gone.set()
+
+    outcome, _ = await Stay(plan).play()
+    assert (outcome.departure.reason, outcome.departure.row) == (StopReason.KICKED, "signal.removed")
 
 
 @pytest.mark.parametrize("witness", ["roster", "media", "reconnecting"])
