@@ -64,7 +64,8 @@ class ProviderRow:
     url: str = ""  # where the vendor is, unless the settings or a credential's region say otherwise
     socket_url: str | None = None
     regions: Mapping[str, Region] = field(default_factory=lambda: _NOTHING)
-    # How all paths of its requests and sockets begin: an address in the settings may hold a beginning of them.
+    # How all paths of its requests and sockets begin: an address in the settings may hold a beginning of them. Without
+    # any, an address may end as the path of a request begins.
     paths: tuple[str, ...] = ()
 
     @property

@@ -64,6 +64,17 @@ def behind(call: VendorCall, name: str, value: str) -> VendorCall | None:
     return replace(call, query=[*call.query, (name, value)]) if value else None
 
 
-def joined(root: str, path: str) -> str:
-    """Return the whole address of a path behind a root; one that is whole already stays as it is."""
-    return path if urlsplit(path).scheme else root.rstrip("/") + path
+def joined(root: str, path: str, *, may_overlap: bool = False) -> str:
+    """Return the whole address of a path behind a root; one that is whole already stays as it is.
+
+    Args:
+        may_overlap: the root may end as the path begins, for nobody has said how the vendor's paths begin (a plug-in
+            of before): "https://host/v1" + "/v1/files" is one "/v1".
+    """
+    if urlsplit(path).scheme:
+        return path
+    root = root.rstrip("/")
+    wanted = path.partition("?")[0].split("/")[1:]
+    beginnings = ("/" + "/".join(wanted[:length]) for length in range(len(wanted), 0, -1) if may_overlap)
+    common = next((each for each in beginnings if urlsplit(root).path.endswith(each)), "")
+    return root + path.removeprefix(common)

@@ -211,7 +211,7 @@ class Client:
         self, call: VendorCall, sound: Path | None, size: int, late_s: float, stack: AsyncExitStack
     ) -> httpx2.Request:
         root = self._root if call.root is None or self._root_is_given else call.root
-        url = joined(root, call.path)
+        url = joined(root, call.path, may_overlap=not self.vendor.row.paths)
         headers = {"accept": "application/json", **call.headers}
         if same_origin(url, root):
             headers |= self.vendor.headers(self.access)

@@ -158,7 +158,7 @@ class CloudSession:
                 return await self._live.start(client, self._ask)
         assert self._live.path is not None
         root = socket_address(self._settings, self._vendor.row, self._ask.access.region)
-        return joined(root, self._live.path(self._ask))
+        return joined(root, self._live.path(self._ask), may_overlap=not self._vendor.row.paths)
 
     @contextlib.asynccontextmanager
     async def _connection(self, url: str) -> AsyncIterator[ClientConnection]:

@@ -103,6 +103,22 @@ def test_a_path_follows_its_root(base: str, path: str, address: str) -> None:
     assert joined(base, path) == address
 
 
+@pytest.mark.parametrize(
+    ("root", "path", "address"),
+    [
+        ("https://host/v1", "/v1/minutes?x=/v1", "https://host/v1/minutes?x=/v1"),
+        ("https://host/proxy/v1/", "/v1/minutes", "https://host/proxy/v1/minutes"),
+        ("https://host/api/v1", "/api/v1/minutes", "https://host/api/v1/minutes"),
+        ("https://host/xv1", "/v1/minutes", "https://host/xv1/v1/minutes"),
+        ("https://v1", "/v1/minutes", "https://v1/v1/minutes"),
+        ("https://host", "/v1/minutes", "https://host/v1/minutes"),
+    ],
+)
+def test_where_nobody_says_how_paths_begin_an_address_may_end_as_one_does(root: str, path: str, address: str) -> None:
+    """Plug-ins of before have no such row."""
+    assert joined(root, path, may_overlap=True) == address
+
+
 def test_every_vendor_that_ships_has_its_requests_here() -> None:
     assert {row.name for row in providers().values() if row.needs_key} == set(CALLS)
 
