@@ -17,6 +17,7 @@ from sederunt.database.engine import Database
 from sederunt.database.first_answers import empty_first_answers
 from sederunt.database.outbox import Resource
 from sederunt.database.paging import BEGINNING, rows_behind
+from sederunt.database.queries import id_parameter
 from sederunt.model.history import STATUS_UPDATE
 
 logger = log.get(component="database")
@@ -112,6 +113,14 @@ class Deletions:
             .limit(bindparam("most", type_=Integer()))
         )
         self._one = database.query(select(t.deletions).where(t.deletions.c.resource_id == bindparam("id")))
+        waiting = t.deliveries.join(t.deletions, t.deletions.c.resource_id == t.deliveries.c.resource_id)
+        self._untold_of = database.query(
+            select(t.deliveries.c.id)
+            .select_from(waiting)
+            .where(t.deliveries.c.resource_id == id_parameter("id"), _UNTOLD)
+            .where(t.deletions.c.requested_at > bindparam("since", type_=Moment()))
+            .limit(1)
+        )
 
     async def unfinished(self, *, behind: Deletion | None = None, limit: int = 100) -> list[Deletion]:
         """Return a page of what has still to be removed, the longest asked for first.
@@ -149,7 +158,12 @@ class Deletions:
             told = delete(t.deliveries).where(t.deliveries.c.resource_id == deletion.resource_id)
             await connection.execute(told.where(not_(_UNTOLD)))
 
-    async def untold(self) -> set[UUID]:
+    async def is_untold(self, resource_id: UUID) -> bool:
+        """Return whether a receiver of a deleted resource has still to be told changes of status, for a day at most."""
+        since = self._database.clock.now() - TOLD_FOR
+        return await self._untold_of.first(id=resource_id, since=since) is not None
+
+    async def all_untold(self) -> set[UUID]:
         """Return deleted resources of which a receiver has still to be told changes of status, for a day at most;
         forget those that were told or given up.
         """

@@ -275,7 +275,7 @@ class Housekeeping:
 
     async def _finish_told(self, still_open: Collection[UUID]) -> None:
         """Close the receipts of what waited for its receivers alone, where that is over."""
-        untold = await self._stores.deletions.untold() if self._untold else set()
+        untold = await self._stores.deletions.all_untold() if self._untold else set()
         for id_, finish in list(self._untold.items()):
             if id_ not in still_open:  # another worker was there
                 del self._untold[id_]
@@ -343,7 +343,7 @@ class Housekeeping:
 
     async def _finish(self, deletion: Deletion, **counts: int) -> None:
         """Close a receipt, unless a receiver has still to be told of the last changes: then it stays open."""
-        if deletion.resource_id in await self._stores.deletions.untold():
+        if await self._stores.deletions.is_untold(deletion.resource_id):
             self._untold[deletion.resource_id] = partial(self._finish, deletion, **counts)
             return
         self._untold.pop(deletion.resource_id, None)
