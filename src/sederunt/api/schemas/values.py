@@ -103,8 +103,18 @@ def address_in(meeting_url: str) -> str:
 
 def _addresses_in(text: str) -> list[str]:
     """Return the addresses that stand in a text, percent-encoded where a tool decoded them."""
-    found = map(_without_marks_behind, _ADDRESS_IN_TEXT.findall(_UNSEEN.sub("", text)))
+    found = (_without_marks_behind(_until_quote(each)) for each in _ADDRESS_IN_TEXT.findall(_UNSEEN.sub("", text)))
     return [_TO_ENCODE.sub(lambda mark: f"%{ord(mark[0]):02X}", address) for address in found]
+
+
+def _until_quote(address: str) -> str:
+    """Return an address up to a quotation mark: those of its own stand between braces, in JSON."""
+    depth = 0
+    for place, mark in enumerate(address):
+        if mark == '"' and depth <= 0:
+            return address[:place]
+        depth += (mark == "{") - (mark == "}")
+    return address
 
 
 def _without_marks_behind(address: str) -> str:

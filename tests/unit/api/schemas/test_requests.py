@@ -114,6 +114,18 @@ def test_a_meeting_address_may_come_with_the_words_around_it(good_bot: Body, tex
     assert address_in(text) == (text if text.endswith("pwd=a.1") else BARE)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"url":"https://zoom.us/j/123456789?pwd=abc","topic":"Weekly"}',
+        'x,"https://zoom.us/j/123456789?pwd=abc","b"',
+        '<a href="https://zoom.us/j/123456789?pwd=abc"target=_blank>',
+    ],
+)
+def test_an_address_ends_with_the_quotation_mark_around_it(text: str) -> None:
+    assert address_in(meeting_url_of(text)) == "https://zoom.us/j/123456789?pwd=abc"
+
+
 @pytest.mark.parametrize("around", ["{}", "Join <{}>.", "({})", '"{}"', "'{}',", "{}:"])
 def test_what_a_tool_decoded_in_an_address_is_encoded_and_kept_to_its_end(around: str) -> None:
     decoded, encoded = f'{BARE}?c={{"a":["(b)"]}}', f"{BARE}?c=%7B%22a%22:[%22(b)%22]%7D"
