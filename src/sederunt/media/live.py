@@ -77,10 +77,14 @@ class LiveSound:
                 heard.append(Stretch(source, at / RATE, _as_pcm(samples)))
         return heard
 
-    def blocks(self, now_s: float) -> list[bytes]:
-        """Return what of the mix is due at this second of the recording: little-endian PCM16, BLOCK samples each."""
+    def blocks(self, now_s: float, *, busy_s: float = 0.0) -> list[bytes]:
+        """Return what of the mix is due at this second of the recording: little-endian PCM16, BLOCK samples each.
+
+        Args:
+            busy_s: by so much longer everything is waited for where nothing comes at all.
+        """
         due = []
-        while now_s * RATE >= (reached := self._base + BLOCK + self._ahead) + self._patience_s(reached) * RATE:
+        while now_s * RATE >= (reached := self._base + BLOCK + self._ahead) + self._patience_s(reached, busy_s) * RATE:
             due.append(self._let_go())
         silent = [name for name, ear in self._ears.items() if ear.reached < (now_s - FORGET_S) * RATE]
         for name in silent:
@@ -104,11 +108,11 @@ class LiveSound:
         """Return the sample of the recording up to which the mix was let go."""
         return self._base - _HOP + self._ahead
 
-    def _patience_s(self, reached: int) -> float:
+    def _patience_s(self, reached: int, busy_s: float) -> float:
         """Return how long after this sample the sum up to it is let go."""
         if not any(ear.goes_on and ear.reached < reached for ear in self._ears.values()):
             return self._behind_s
-        return LATE_S if any(ear.reached >= reached for ear in self._ears.values()) else STALLED_S
+        return LATE_S if any(ear.reached >= reached for ear in self._ears.values()) else STALLED_S + busy_s
 
     def _let_go(self) -> bytes:
         count = BLOCK + self._ahead

@@ -31,6 +31,7 @@ def play(
     *,
     sound: LiveSound | None = None,
     delay: Callable[[Packet], float] = lambda packet: 0.06,
+    busy_s: float = 0.0,
 ) -> tuple[npt.NDArray[np.float64], list[Stretch], list[float]]:
     """Let packets come at their time and a little later, a turn each 100 ms.
 
@@ -46,7 +47,7 @@ def play(
         here = [p for p in coming if p.start + p.duration + delay(p) <= now]
         coming = coming[len(here) :]
         heard += sound.take(here)
-        due = sound.blocks(now)
+        due = sound.blocks(now, busy_s=busy_s)
         blocks += due
         behind += [now - (sound.position - n * BLOCK) / RATE for n in reversed(range(len(due)))]
     blocks += sound.end(end_s)
@@ -133,6 +134,15 @@ def test_a_page_that_stands_still_is_waited_for() -> None:
     assert 0.6 < max(behind) <= STALLED_S + TURN_S
     assert level(mix, 0.55, 3.45) == pytest.approx(LEVEL / np.sqrt(2), rel=0.02)
     assert behind[-1] <= BEHIND_S + TURN_S, "and the mix is back in time afterwards"
+
+
+def test_a_page_that_stands_still_is_waited_for_longer_on_a_busy_machine() -> None:
+    late = stalled("1", 1.5, 3.0)
+    lost, _, _ = play(tone(0.5, 4.0), 6, delay=late)
+    assert level(lost, 1.6, 1.8) == 0.0
+    mix, _, behind = play(tone(0.5, 4.0), 6, delay=late, busy_s=2.0)
+    assert STALLED_S < max(behind) <= STALLED_S + 2.0
+    assert level(mix, 0.55, 4.45) == pytest.approx(LEVEL / np.sqrt(2), rel=0.02)
 
 
 def test_nobody_is_waited_for_long_while_others_speak_and_what_comes_then_is_heard_all_the_same() -> None:

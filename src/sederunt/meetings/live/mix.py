@@ -13,7 +13,7 @@ ON_THE_WAY_S = 0.1  # from the page to here, beside what it gathers packets for
 BLOCK_S = BLOCK / RATE
 BEAT_S = 0.05  # how often it is looked whether sound that is late has come
 MOST_LATE_S = 3.0  # sound later than this is not reckoned with when silence is told from sound to come
-BUSY_PATIENCE_S = 2.0  # with sound that broke off, where the machine has more to do than it can
+BUSY_PATIENCE_S = 2.0  # with sound that broke off, and with a page that brings none, where the machine has more to do than it can
 LATE_HALVED_S = 3.0  # how soon it is forgotten that packets came late
 
 
@@ -64,7 +64,8 @@ class LiveMix:
         now_s = self._clock.now_s()
         self._late_s *= 0.5 ** (max(0.0, now_s - self._beaten_s) / LATE_HALVED_S)
         self._beaten_s = now_s
-        await self._send(self._sound.blocks(now_s))
+        # A page that stands still for want of a core brings later what would be lost to the mix by then.
+        await self._send(self._sound.blocks(now_s, busy_s=self.patience_s))
 
     async def end(self, at_s: float) -> None:
         """Send everything up to this second of the recording; nothing comes after it."""
