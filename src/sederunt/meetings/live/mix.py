@@ -13,7 +13,8 @@ ON_THE_WAY_S = 0.1  # from the page to here, beside what it gathers packets for
 BLOCK_S = BLOCK / RATE
 BEAT_S = 0.05  # how often it is looked whether sound that is late has come
 MOST_LATE_S = 3.0  # sound later than this is not reckoned with when silence is told from sound to come
-BUSY_PATIENCE_S = 2.0  # with sound that broke off, and with a page that brings none, where the machine has more to do than it can
+# With sound that broke off, and with a page that brings none, where the machine has more to do than it can.
+BUSY_PATIENCE_S = 2.0
 LATE_HALVED_S = 3.0  # how soon it is forgotten that packets came late
 
 
