@@ -23,7 +23,7 @@ STEADY_FRAMES = 12
 MOST_S, LEAST_S = 2.0, 0.4
 # Of all stretches of a passage, from so much of the time since the last one; what is left over is saved for the next
 # ones, up to so many seconds. A passage may have so many in any case.
-SHARE, SAVED_S, PASSAGE_S = 0.44, 3.5, 1.2
+SHARE, SAVED_S, PASSAGE_S = 0.40, 3.5, 1.2
 # On the telephone nothing is heard above and little below its band: so small are those powers against the band's.
 BAND_HZ, LOW_HZ, HIGH_HZ = (300.0, 3400.0), 150.0, 4000.0
 NOTHING_ABOVE, LITTLE_BELOW = 1e-5, 1e-2
