@@ -1,7 +1,7 @@
 """What can be asked about bots. Reads never wait for a writer on SQLite, and cost one statement each."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -23,7 +23,7 @@ from sederunt.database.bot_schedule import BotSchedule
 from sederunt.database.bot_view import BotOutline, BotView, BotViews
 from sederunt.database.engine import Database
 from sederunt.database.outbox import feed_subject
-from sederunt.database.paging import SegmentsPage, cursor_of, older_than
+from sederunt.database.paging import KeyPage, SegmentsPage, key_page, older_than
 from sederunt.database.parts import Parts, field_of, weight
 from sederunt.database.queries import Row, id_parameter
 from sederunt.database.roster import Rosters
@@ -41,14 +41,6 @@ class BotPage:
     """Overviews of one page of a list, and where the next one starts; None at the end."""
 
     bots: tuple[Bot, ...]
-    cursor: str | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BotList:
-    """The keys of one page of a list, and where the next one starts; None at the end."""
-
-    keys: Sequence[Row]
     cursor: str | None
 
 
@@ -176,7 +168,7 @@ class BotReading:
         search: str | None = None,
         cursor: str | None = None,
         limit: int = 50,
-    ) -> BotList:
+    ) -> KeyPage:
         """Return which bots of the account are on a page, newest first.
 
         `metadata`: every given pair must be there; `search`: in the bot's name or the meeting's address.
@@ -187,12 +179,9 @@ class BotReading:
         statement = _list_statement(bytes_, account_id, status, metadata or {}, cursor, limit + 1)
         if search:
             statement = statement.where(self._holds(search))
-        keys = await self._database.query(statement).all_aside()
-        page = keys[:limit]
-        more = len(keys) > limit
-        return BotList(keys=page, cursor=cursor_of(page[-1]["created_at"], page[-1]["id"]) if more else None)
+        return key_page(await self._database.query(statement).all_aside(), limit)
 
-    async def parts(self, found: BotList) -> AsyncIterator[list[Bot]]:
+    async def parts(self, found: KeyPage) -> AsyncIterator[list[Bot]]:
         """Yield the bots of a page, part by part; those that were deleted meanwhile are left out."""
         async for rows in self._parts.read(found.keys):
             yield [bot_of(row) for row in rows]

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -10,7 +11,7 @@ from sqlalchemy import ColumnElement, Table, and_, bindparam, or_, tuple_
 
 from sederunt import foreign_json
 from sederunt.database.columns import Moment, microseconds, moment_of
-from sederunt.database.queries import id_parameter
+from sederunt.database.queries import Row, id_parameter
 from sederunt.errors import InvalidConfig
 
 
@@ -20,6 +21,20 @@ class SegmentsPage:
 
     after: int
     most: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeyPage:
+    """The keys of one page of a list, and where the next one starts; None at the end."""
+
+    keys: Sequence[Row]
+    cursor: str | None
+
+
+def key_page(keys: Sequence[Row], limit: int) -> KeyPage:
+    """Return a page of at most so many keys; one more says that there is another page."""
+    page = keys[:limit]
+    return KeyPage(keys=page, cursor=cursor_of(page[-1]["created_at"], page[-1]["id"]) if len(keys) > limit else None)
 
 
 def cursor_of(created_at: datetime, resource_id: UUID) -> str:

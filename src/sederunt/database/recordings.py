@@ -1,6 +1,6 @@
 """The store of standalone recordings; the same shape as that of bots, with a shorter life."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
@@ -27,7 +27,7 @@ from sederunt.database.holdings import (
     refuse_overfull,
 )
 from sederunt.database.json_rows import EVENT_COLUMNS, counted, events_of, gathered, sliced
-from sederunt.database.paging import SegmentsPage, cursor_of, older_than
+from sederunt.database.paging import KeyPage, SegmentsPage, key_page, older_than
 from sederunt.database.parts import Parts, weight
 from sederunt.database.queries import Row, id_parameter
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
@@ -77,14 +77,6 @@ class RecordingPage:
     """Overviews of one page of a list, and where the next one starts; None at the end."""
 
     recordings: tuple[Recording, ...]
-    cursor: str | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RecordingList:
-    """The keys of one page of a list, and where the next one starts; None at the end."""
-
-    keys: Sequence[Row]
     cursor: str | None
 
 
@@ -227,7 +219,7 @@ class Recordings:
         source_id: UUID | None = None,
         cursor: str | None = None,
         limit: int = 50,
-    ) -> RecordingList:
+    ) -> KeyPage:
         """Return which recordings of the account are on a page, newest first. Raises InvalidConfig for a cursor that is
         not ours.
 
@@ -249,12 +241,9 @@ class Recordings:
         newest = (t.recordings.c.created_at.desc(), t.recordings.c.id.desc())
         columns = (t.recordings.c.id, t.recordings.c.created_at, weight(self._database, t.recordings))
         statement = select(*columns).where(*where).order_by(*newest).limit(limit + 1)
-        keys = await self._database.query(statement).all_aside()
-        page = keys[:limit]
-        more = len(keys) > limit
-        return RecordingList(keys=page, cursor=cursor_of(page[-1]["created_at"], page[-1]["id"]) if more else None)
+        return key_page(await self._database.query(statement).all_aside(), limit)
 
-    async def parts(self, found: RecordingList) -> AsyncIterator[list[Recording]]:
+    async def parts(self, found: KeyPage) -> AsyncIterator[list[Recording]]:
         """Yield the recordings of a page, part by part; those that were deleted meanwhile are left out."""
         async for rows in self._parts.read(found.keys):
             yield [_recording(row) for row in rows]

@@ -40,11 +40,10 @@ class ToldEnd:
             self._held_since = now
         if shown is PageState.RECONNECTING or (shown in _MAY_BE_CALL and now - self._held_since < ENDING_S):
             return None
-        fact, since_ms = told
-        if shown in (PageState.IN_CALL, PageState.DIALOG) and self._is_heard(since_ms + GOES_ON_MS):
+        if shown in (PageState.IN_CALL, PageState.DIALOG) and self._is_heard(told[1] + GOES_ON_MS):
             roster.goes_on(unix_ms(self._clock.now()))
             return None
-        return _DEPARTURES[fact]
+        return self.standing()
 
     def standing(self) -> Departure | None:
         """Return how the stay has ended by what signals told and nothing took back, whatever the page shows."""
