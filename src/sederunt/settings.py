@@ -260,7 +260,10 @@ class CaptureSettings(Section):
         200,
         ge=20,
         le=2000,
-        description="The same for other bots with realtime sockets; the page hands sound over so often at most.",
+        description="The same for bots whose caller asked for the sound itself (`realtime_audio`).",
+    )
+    vendor_batch_ms: int = Field(
+        300, ge=20, le=2000, description="The same for other bots, which a vendor transcribes live."
     )
     piece_s: float = Field(4.0, gt=0.5, le=5, description="Length of a piece on disk: the most a killed host loses.")
     deaf_after_s: float = Field(

@@ -12,19 +12,29 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 import httpx2
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus, WebSocketException
 
 from sederunt.bench.hostile_files import boxes, elements, lasting_years, tone
+from sederunt.bench.outside_servers import HARMFUL
 from sederunt.model.budgets import count_of
 
 FROM = "127.0.0.2"  # of this machine, and not the neighbour's: what is limited by address shall be told apart
 LINES = 10
 PATIENCE_S = 300.0
 LAST = 19  # the least urgent that a process can be
+_BOT = {
+    "service": "gmeet",
+    "meeting_url": "https://meet.google.com/abc-defg-hij",
+    "bot_name": "Minutes",
+    "transcription_model": "none",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -154,14 +164,7 @@ async def _half_requests(attacker: Attacker) -> None:
 async def _searches(attacker: Attacker) -> None:
     """Send bots with as much metadata as is taken, more than is taken, and search by a thousand filters."""
     metadata = {f"{number:03}" + "k" * 190: "v" * 500 for number in range(count_of("metadata_keys"))}
-    bot = {
-        "service": "gmeet",
-        "meeting_url": "https://meet.google.com/abc-defg-hij",
-        "bot_name": "Minutes",
-        "transcription_model": "none",
-        "scheduled_start_time": int(time.time()) + 86_400,
-        "custom_metadata": metadata,
-    }
+    bot = {**_BOT, "scheduled_start_time": int(time.time()) + 86_400, "custom_metadata": metadata}
     filters = {f"custom_metadata[{number}]": "x" for number in range(1000)}
 
     async def search() -> None:
@@ -172,15 +175,43 @@ async def _searches(attacker: Attacker) -> None:
     await _lines(4, search)
 
 
+async def _harmful_addresses(attacker: Attacker) -> None:
+    """Have files that harm their reader fetched from an address, one after another in each of four lines."""
+    paths = cycle(HARMFUL)
+    await _lines(4, lambda: attacker.named(f"{attacker.target.outside_url}{next(paths)}"))
+
+
+async def _sockets(attacker: Attacker) -> None:
+    """Hold as many listeners of one bot as anybody may have, and ask for more all the time."""
+    bot = {**_BOT, "realtime_audio": True, "scheduled_start_time": int(time.time()) + 86_400}
+    address = (await attacker.client.post("/bot", json=bot)).json()["websocket_url"]
+    async with AsyncExitStack() as held:
+        while True:
+            try:
+                opening = connect(
+                    address, local_addr=(FROM, 0), compression=None, ping_interval=None, open_timeout=None
+                )
+                await held.enter_async_context(opening)
+                attacker.answers["opened"] += 1
+            except InvalidStatus as refused:
+                attacker.answers[str(refused.response.status_code)] += 1
+                await asyncio.sleep(0.02)
+            except (OSError, WebSocketException):
+                attacker.answers["cut"] += 1
+                await asyncio.sleep(0.02)
+
+
 ATTACKS: Mapping[str, Attack] = {
     "files that last twenty years": _years,
     "100 recordings that drip": _drips,
     "400 webhooks to silent receivers": _silent_receivers,
     "files of millions of parts": _bombs,
+    "harmful files by address": _harmful_addresses,
     "two hours and 200 short recordings": _long_uploads,
     "requests without end": _requests,
     "unknown keys without end": _unknown_keys,
     "1,200 half requests": _half_requests,
+    "2,000 sockets": _sockets,
     "metadata and filters": _searches,
 }
 

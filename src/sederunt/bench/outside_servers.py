@@ -3,17 +3,23 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from itertools import count
 from typing import Any
 
+from sederunt.bench.hostile_files import boxes, elements, lasting_years
+
 DRIP_S = 1.0
 SILENT_HOSTS = 8  # receivers; what waits is counted for each of them
+HARMFUL: Mapping[str, Callable[[], bytes]] = {"/elements": elements, "/boxes": boxes, "/years": lasting_years}
 
 
 class Outside:
-    """Answers /talk (a file), /drip (a byte now and then), /silent (never), /hook (webhooks); 404 for anything else."""
+    """Answers /talk (a file), /drip (a byte now and then), /silent (never), /hook (webhooks), the files of HARMFUL; 404
+    for anything else.
+    """
 
     def __init__(self, file: bytes) -> None:
         self._file = file
@@ -69,6 +75,8 @@ class Outside:
                 await asyncio.sleep(DRIP_S)
         elif path == "/silent":
             await reader.read()
+        elif path in HARMFUL:
+            await _send(writer, "200 OK", _harmful(path), "video/webm")
         else:
             await _send(writer, "404 Not Found", b"nothing", "text/plain")
 
@@ -93,6 +101,11 @@ async def outside(file: bytes) -> AsyncIterator[Outside]:
         yield made
     finally:
         server.close()
+
+
+@cache
+def _harmful(path: str) -> bytes:
+    return HARMFUL[path]()
 
 
 async def _send(writer: asyncio.StreamWriter, status: str, body: bytes, kind: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from sederunt.media import opus
 from sederunt.media.mixing import Limiter, Samples, Voice
@@ -36,7 +37,19 @@ def _low_pass() -> Samples:
     return passing
 
 
-_FILTER = _low_pass()
+def _many_at_once(taps: Samples, count: int) -> Samples:
+    """Return the filter as a matrix that makes `count` samples at once: each column is the filter, one step later.
+
+    In half the time of a convolution of which two samples of three are dropped.
+    """
+    matrix = np.zeros((_RATIO * (count - 1) + _TAPS, count), dtype=np.float32)
+    for made in range(count):
+        matrix[_RATIO * made : _RATIO * made + _TAPS, made] = taps
+    return matrix
+
+
+_AT_ONCE = 32
+_FILTER = _many_at_once(_low_pass(), _AT_ONCE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,9 +219,18 @@ class _FilterRun:
             self._held = held
             return held[:0]
         self._held = held[count * _RATIO :]
-        made: Samples = np.convolve(held, _FILTER, "valid")[::_RATIO][:count].copy()
         self.reached += count
-        return made
+        return _filtered(held, count)
+
+
+def _filtered(samples: Samples, count: int) -> Samples:
+    """Return every third sample of the sound behind the filter, the first `count` of them."""
+    rows = -(-count // _AT_ONCE)
+    missing = (rows - 1) * _AT_ONCE * _RATIO + len(_FILTER) - len(samples)
+    padded = np.pad(samples, (0, missing)) if missing > 0 else samples
+    windows = sliding_window_view(padded, len(_FILTER))[:: _AT_ONCE * _RATIO][:rows]
+    made: Samples = (windows @ _FILTER).reshape(-1)[:count]
+    return made
 
 
 def _as_pcm(samples: Samples) -> npt.NDArray[np.int16]:

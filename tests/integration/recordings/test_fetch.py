@@ -12,6 +12,7 @@ import pytest
 
 from harness.api_room import ApiRoom, tone_wav
 from harness.file_server import Files
+from sederunt.bench.hostile_files import boxes, elements, lasting_years
 from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome, Redeliver
 from sederunt.database.retention import Deletions
 from sederunt.jobs.context import WorkerContext, open_context
@@ -118,6 +119,25 @@ async def test_a_redirect_is_followed(room: ApiRoom, context: WorkerContext, fil
     made = await ordered(room, recording_url=files.give("/here", b"", 302, Location="/there"))
     assert await fetched(context, made) == Done()
     assert (await look(room, made))["status"] == "transcribing"
+
+
+@pytest.mark.parametrize(
+    ("hostile", "said"),
+    [
+        pytest.param(elements(50_000), "parts", id="elements-without-end"),
+        pytest.param(boxes(20_000), "parts", id="boxes-without-end"),
+        pytest.param(lasting_years(), "hours long", id="lasts-for-years"),
+    ],
+)
+async def test_a_file_made_to_harm_fails_as_one_and_the_next_is_fetched(
+    room: ApiRoom, context: WorkerContext, files: Files, hostile: bytes, said: str
+) -> None:
+    harmful = await ordered(room, recording_url=files.give("/harmful", hostile))
+    assert await fetched(context, harmful) == Drop()
+    assert said in why(await look(room, harmful))
+    assert await room.objects.keys("recordings/") == []
+    made = await ordered(room, recording_url=files.give("/talk", WAV))
+    assert await fetched(context, made) == Done()
 
 
 @pytest.mark.parametrize("allow_private", [False], indirect=True)

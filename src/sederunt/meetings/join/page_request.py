@@ -41,8 +41,10 @@ def batch_ms(config: BotConfig, capture: CaptureSettings) -> int:
     """Return how long the page gathers packets: each message costs, which only a live listener is worth."""
     if is_live_here(config.transcription_model):
         return capture.live_batch_ms
-    has_listeners = has_sockets(config.transcription_model, realtime_audio=config.realtime_audio)
-    return capture.sockets_batch_ms if has_listeners else capture.batch_ms
+    if config.realtime_audio:
+        return capture.sockets_batch_ms
+    is_heard = has_sockets(config.transcription_model, realtime_audio=False)
+    return capture.vendor_batch_ms if is_heard else capture.batch_ms
 
 
 def browser_mode(browser: BrowserSettings) -> Literal["shell", "headless", "headful"]:

@@ -25,7 +25,8 @@ def test_real_services_get_a_visible_browser_practice_sites_the_light_one(settin
     [
         ("whisper", False, 500),
         ("whisper", True, 200),
-        ("vendor2-realtime", False, 200),
+        ("vendor2-realtime", False, 300),
+        ("vendor2-realtime", True, 200),
         ("whisper-realtime", False, 60),
     ],
 )
