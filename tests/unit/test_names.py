@@ -3,17 +3,23 @@
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+@cache
+def trees() -> Mapping[Path, ast.Module]:
+    """Parse the package; not while tests are collected, which each process does."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
 
 
 def test_no_two_classes_bear_one_name() -> None:
     places: dict[str, list[str]] = defaultdict(list)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(f"{path.relative_to(SOURCE)}:{node.lineno}")
@@ -26,7 +32,7 @@ def test_what_a_module_defines_is_used() -> None:
     words = Counter(re.findall(r"\w+", " ".join(path.read_text(encoding="utf-8") for path in readers())))
     unused = [
         f"{path.relative_to(SOURCE)}: {name}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         if not {"practice", "bench", "versions"} & set(path.parts)
         for name in defined(tree)
         if words[name] == 1
@@ -35,7 +41,7 @@ def test_what_a_module_defines_is_used() -> None:
 
 
 def readers() -> Iterator[Path]:
-    yield from TREES
+    yield from trees()
     yield from (ROOT / "scripts").glob("*.py")
     yield ROOT / "pyproject.toml"
 

@@ -252,5 +252,5 @@ class OpusDecoder:
             return _NO_SAMPLES
         # By the buffer itself: `to_ndarray` and a join of one array take a sixth of a packet's time.
         if len(frames) == 1:
-            return np.frombuffer(frames[0].planes[0], dtype=np.int16, count=frames[0].samples)
+            return np.frombuffer(bytes(frames[0].planes[0]), dtype=np.int16, count=frames[0].samples)
         return _joined(frames)

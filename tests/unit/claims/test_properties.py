@@ -87,7 +87,7 @@ def state(fold: Fold) -> object:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(histories)
 def test_whatever_comes_marks_begin_before_they_end_one_after_another(claims: list[Claim]) -> None:
     fold = fold_of(claims)
@@ -100,7 +100,7 @@ def test_whatever_comes_marks_begin_before_they_end_one_after_another(claims: li
         assert moments_seen == sorted(moments_seen)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(histories)
 def test_nobody_speaks_after_their_last_claim_expired(claims: list[Claim]) -> None:
     fold = fold_of(claims)
@@ -108,7 +108,7 @@ def test_nobody_speaks_after_their_last_claim_expired(claims: list[Claim]) -> No
     assert not fold.someone_speaks
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(histories, st.sampled_from(["Ada", "Bob", "Cy"]))
 def test_who_is_in_no_fresh_snapshot_is_gone(claims: list[Claim], who: str) -> None:
     fold = fold_of(claims)
@@ -142,7 +142,7 @@ def interleaved(claims: list[Claim], chance: random.Random) -> list[Claim]:
     return mixed
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(in_order, st.randoms(use_true_random=False))
 def test_the_order_of_several_sources_in_one_moment_changes_nothing(claims: list[Claim], chance: random.Random) -> None:
     shuffled: list[Claim] = []
