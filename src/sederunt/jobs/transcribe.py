@@ -11,11 +11,13 @@ from typing import Any
 from uuid import UUID
 
 from sederunt import counters, log
-from sederunt.errors import LimitReached, MediaError, NotFound, ProviderError, ProviderFault, SederuntError, SetupError
+from sederunt.bus.held_job import Drop
+from sederunt.errors import Cancelled, LimitReached, NotFound, ProviderError, ProviderFault, SederuntError, SetupError
 from sederunt.jobs.cancellation import while_wanted
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.fallback import chain_of
-from sederunt.jobs.job import GiveUp, Job
+from sederunt.jobs.follow_ups import KINDS
+from sederunt.jobs.job import GiveUp, Job, outcome_of
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.second_reading import ADDED, NOT_READ_AGAIN, SECOND_MODEL, SecondReading, TrackReader, tell
 from sederunt.jobs.time_limit import within_cpu, within_time
@@ -59,24 +61,26 @@ class Workplace:
 async def transcribe(job: Job, context: WorkerContext) -> None:
     """Transcribe a bot or a recording. Finished parts are kept; the transcript is written before the status."""
     holding = await context.holdings.of(job.id)
-    async with within_time(context.ledger, holding.sound_s if holding else 0.0):
-        if job.resource == "bot":
-            await _transcribe_bot(job, context)
-        else:
+    sound_s = holding.sound_s if holding else 0.0
+    if job.resource == "bot":
+        await _transcribe_bot(job, context, sound_s)
+    else:
+        async with within_time(context.ledger, sound_s):
             await _transcribe_recording(job, context)
-    counters.add("transcribed_sound_seconds", job.resource, holding.sound_s if holding else 0.0)
+    counters.add("transcribed_sound_seconds", job.resource, sound_s)
 
 
-async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
+async def _transcribe_bot(job: Job, context: WorkerContext, sound_s: float) -> None:
     bot = await context.bots.get(job.id)
     if bot.status is not BotStatus.TRANSCRIBING:
         return
     model = model_of(bot.config.transcription_model)
-    transcript = await _told_live(bot, job, context) if model.realtime else None
+    transcript = await _told_live(bot, job, context, sound_s) if model.realtime else None
     data: Mapping[str, Any] = {}
     if transcript is None:
         chain = await chain_of(bot, batch_twin(model), job, context)
-        transcript = await chain.first_that_can(lambda row: _heard_again(bot, row, job, context))
+        async with within_time(context.ledger, sound_s):
+            transcript = await chain.first_that_can(lambda row: _heard_again(bot, row, job, context))
         data = chain.told
     await context.transcripts.save(bot.id, transcript)
     await context.bots.record_transition(
@@ -90,7 +94,7 @@ async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
     logger.info("bot transcribed", action="transcribed", bot_id=str(bot.id), segments=len(transcript.segments))
 
 
-async def _told_live(bot: Bot, job: Job, context: WorkerContext) -> Transcript | None:
+async def _told_live(bot: Bot, job: Job, context: WorkerContext, sound_s: float) -> Transcript | None:
     """Return the live lines as the bot's transcript; None if it has to be transcribed again."""
     lines = await context.live_lines.of(bot.id)
     facts = json.loads(await context.objects.get(f"bots/{bot.id}/tracks.json"))
@@ -105,15 +109,18 @@ async def _told_live(bot: Bot, job: Job, context: WorkerContext) -> Transcript |
         return None
     if not here:
         return transcript_of_lines(lines, bot.detected_lang)
-    return await _put_right(bot, lines, facts, job, context)
+    return await _put_right(bot, lines, facts, job, context, sound_s)
 
 
 async def _put_right(
-    bot: Bot, lines: Sequence[LiveLine], facts: Mapping[str, Any], job: Job, context: WorkerContext
+    bot: Bot, lines: Sequence[LiveLine], facts: Mapping[str, Any], job: Job, context: WorkerContext, sound_s: float
 ) -> Transcript:
     """Return the live lines with those that a second reading of loud sound without words added. Publishes them."""
     try:
-        async with workplace(job, context, bot.account_id, Urgency.LIVE) as place:
+        async with (
+            within_time(context.ledger, sound_s),
+            workplace(job, context, bot.account_id, Urgency.LIVE) as place,
+        ):
             reader = TrackReader(
                 bot=bot,
                 facts=facts,
@@ -124,7 +131,10 @@ async def _put_right(
                 workload=place.workload,
             )
             found = await reader.read_again(lines)
-    except (MediaError, SetupError, LimitReached) as fault:  # what was told stays: nobody loses it for this
+    except Exception as fault:
+        if not _is_in_vain(fault, job):
+            raise
+        # What was told stays: nobody loses it for this.
         logger.warning("not read again", action="second_reading_failed", bot_id=str(bot.id), why=str(fault))
         found = SecondReading(changed=(), doubts=(Doubt(start=0.0, end=facts["duration_s"], why=NOT_READ_AGAIN),))
     if found.changed:
@@ -134,6 +144,13 @@ async def _put_right(
     await tell(bot, [*(before if job.delivered > 1 else ()), *found.changed], context)
     after = {line.segment_id: line for line in (*lines, *found.changed)}
     return replace(transcript_of_lines(after.values(), bot.detected_lang), doubts=found.doubts)
+
+
+def _is_in_vain(fault: Exception, job: Job) -> bool:
+    """Return whether a second reading that ended so is not tried again: the job itself would be given up for it."""
+    if isinstance(fault, Cancelled):
+        return False
+    return isinstance(fault, SetupError) or isinstance(outcome_of(fault, KINDS[job.kind], job.delivered), Drop)
 
 
 async def _heard_again(bot: Bot, model: ModelRow, job: Job, context: WorkerContext) -> Transcript:

@@ -14,14 +14,16 @@ import numpy as np
 import pytest
 
 from harness.api_room import ApiRoom
+from sederunt.accounting import Ledger
 from sederunt.bench.transcribe import clips_of, source
 from sederunt.bench.words import word_error_rate
 from sederunt.bus import feeds
-from sederunt.bus.held_job import Done, JobDelivery
+from sederunt.bus.held_job import Done, JobDelivery, Redeliver
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.job import handler_of
-from sederunt.jobs.second_reading import NOT_READ_AGAIN
+from sederunt.jobs.second_reading import NOT_READ_AGAIN, TrackReader
+from sederunt.model.budgets import BUDGETS, default_of
 from sederunt.model.transcript import LiveLine, Segment, Utterance
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.text import runs
@@ -74,18 +76,22 @@ async def told(room: ApiRoom, bot_id: str, count: int) -> list[dict[str, Any]]:
 
 
 async def ended(
-    room: ApiRoom, context: WorkerContext, said: Utterance, recorded: bytes, seconds: float
+    room: ApiRoom, context: WorkerContext, said: Utterance, recorded: bytes | None, seconds: float, *, times: int = 1
 ) -> dict[str, Any]:
-    """A bot whose listeners were told one line, once its transcript is made."""
+    """A bot whose listeners were told one line, once its transcript is made: at the `times`-th time."""
     bot = await room.bot_in("transcribing", transcription_model="whisper-realtime", lang="en")
     bot_id, row = UUID(bot["id"]), await room.bots.get(UUID(bot["id"]))
     await context.live_lines.save(bot_id, [line(said)], epoch=row.epoch)
-    await room.objects.put(f"bots/{bot_id}/tracks/0.wav", recorded)
+    if recorded is not None:
+        await room.objects.put(f"bots/{bot_id}/tracks/0.wav", recorded)
     track = {"source": "7", "file": "0.wav", "packets": 50, "start": 0.0, "end": seconds, "heard_s": seconds}
     facts = {"duration_s": seconds, "sources": [track]}
     await room.objects.put(f"bots/{bot_id}/tracks.json", json.dumps(facts).encode())
-    job = JobDelivery(kind="transcribe", message={"id": str(bot_id), "resource": "bot"}, delivered=1)
-    assert await handler_of(KINDS["transcribe"], context)(job) == Done()
+    work = handler_of(KINDS["transcribe"], context)
+    for time in range(1, times + 1):
+        job = JobDelivery(kind="transcribe", message={"id": str(bot_id), "resource": "bot"}, delivered=time)
+        outcome = await work(job)
+        assert outcome == Done() if time == times else isinstance(outcome, Redeliver)
     return bot
 
 
@@ -146,10 +152,33 @@ async def test_lines_are_put_right_and_what_nobody_was_told_is_added(room: ApiRo
     assert all(doubt["end"] - doubt["start"] < LOST_S[1] - LOST_S[0] for doubt in data.get("transcript_doubts", ()))
 
 
-async def test_what_was_told_stays_where_the_recording_cannot_be_read(room: ApiRoom, context: WorkerContext) -> None:
-    said = Utterance(start=1.0, end=2.0, speaker=0, confidence=0.9, transcript="All of it.")
-    bot = await ended(room, context, said, b"no sound at all" * 100, 20.0)
+TOLD = Utterance(start=1.0, end=2.0, speaker=0, confidence=0.9, transcript="All of it.")
+
+
+async def all_of_it_in_doubt(room: ApiRoom, bot: dict[str, Any]) -> None:
+    """Hold that what was told is the transcript, and that it says that it may lack words."""
     found = await room.look(bot)
     assert [segment["transcript"] for segment in found["transcript"]] == ["All of it."]
     (doubt,) = told_with_the_transcript(found)["transcript_doubts"]
     assert (doubt["start"], doubt["end"], doubt["why"]) == (0.0, 20.0, NOT_READ_AGAIN)
+
+
+async def test_what_was_told_stays_where_the_recording_cannot_be_read(room: ApiRoom, context: WorkerContext) -> None:
+    await all_of_it_in_doubt(room, await ended(room, context, TOLD, b"no sound at all" * 100, 20.0))
+
+
+async def test_what_was_told_stays_where_a_track_is_missing_for_good(room: ApiRoom, context: WorkerContext) -> None:
+    times = KINDS["transcribe"].times_missing
+    assert times is not None
+    await all_of_it_in_doubt(room, await ended(room, context, TOLD, None, 20.0, times=times))
+
+
+async def test_what_was_told_stays_where_reading_again_takes_too_long(
+    room: ApiRoom, context: WorkerContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def endless(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(TrackReader, "read_again", endless)
+    hurried = replace(context, ledger=Ledger({name: default_of(name) for name in BUDGETS} | {"job_minutes": 0.01}))
+    await all_of_it_in_doubt(room, await ended(room, hurried, TOLD, b"", 20.0))
