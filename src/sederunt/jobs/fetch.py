@@ -1,6 +1,6 @@
 """The job `fetch`: a recording's sound is brought into storage, from an address or from a bot, and then transcribed."""
 
-import asyncio
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from sederunt.jobs.holdings import measure
 from sederunt.jobs.job import GiveUp, Job
 from sederunt.jobs.scratch import scratch_of
 from sederunt.media.facts import refuse_overlong
+from sederunt.media.readers import until_read
 from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus, Trigger
@@ -44,7 +45,7 @@ async def _fetch(job: Job, context: WorkerContext) -> None:
         async with while_wanted(recording, context.recordings):
             await _bring(recording, path, context)
             async with context.readers.place(recording.account_id) as gives_way:
-                facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
+                facts = await until_read(partial(probe_sandboxed, path, gives_way=gives_way))
             if recording.source_bot_id is None:  # our own are as long as their meetings were
                 refuse_overlong(facts, context.settings.api.max_recording_hours)
             await context.objects.put_file(key, path)

@@ -1,8 +1,10 @@
 """The job `peaks`: the waveform of a recording, made when it is first asked for."""
 
-import asyncio
 import json
+import threading
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from sederunt.errors import NotFound
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.job import Job
 from sederunt.jobs.scratch import scratch_of
+from sederunt.media.readers import until_read
 from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.media.sandboxed_reader import read_pcm_sandboxed
 from sederunt.storage.names import peaks_object
@@ -38,9 +41,8 @@ async def peaks(job: Job, context: WorkerContext) -> None:
         path = scratch / "recording"
         await context.objects.get_file(stored, path)
         async with context.readers.place(owner.account_id) as gives_way:
-            facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
-            read = read_pcm_sandboxed(path, duration_s=facts.duration_s, gives_way=gives_way)
-            levels = await asyncio.to_thread(shape, (block.samples for block in read))
+            facts = await until_read(partial(probe_sandboxed, path, gives_way=gives_way))
+            levels = await until_read(partial(_shape_of, path, facts.duration_s, gives_way))
     found = {"duration": round(facts.duration_s, 3), "peaks": levels}
     await _keep(json.dumps(found, separators=(",", ":")).encode(), job, context)
     if await context.objects.size(stored) is None:  # it had its time just now, and its row is told of that last
@@ -64,6 +66,11 @@ async def _keep(found: bytes, job: Job, context: WorkerContext) -> None:
         stored = None
     if stored is None:
         await context.objects.delete(key)
+
+
+def _shape_of(path: Path, duration_s: float, gives_way: int, *, left: threading.Event) -> list[int]:
+    read = read_pcm_sandboxed(path, duration_s=duration_s, gives_way=gives_way, left=left)
+    return shape(block.samples for block in read)
 
 
 def shape(blocks: Iterator[npt.NDArray[Any]], rate: int = 16_000) -> list[int]:

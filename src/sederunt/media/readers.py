@@ -8,10 +8,12 @@ works while its job has a turn of Whisper, and a core that waited for it would b
 
 import asyncio
 import os
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
+from typing import TypeVar
 from uuid import UUID
 
 from sederunt.accounting import Ledger, Rate
@@ -20,6 +22,33 @@ from sederunt.model.budgets import BUDGETS
 BUDGET, LASTING = "readers", "reading_s"
 LEAST_PLACES = 4
 GIVES_WAY = 19  # to every other process: nice(2) knows nothing beyond
+
+
+Read = TypeVar("Read")
+
+
+async def until_read(act: Callable[..., Read]) -> Read:
+    """Return what a blocking act reads, in a thread; whoever is cancelled meanwhile waits until that thread is back.
+
+    A thread cannot be cancelled: a place that was given back before would be lent to one more reader.
+
+    Args:
+        act: is called with `left`, an event that is set when nobody wants any more what it reads.
+    """
+    left = threading.Event()
+    working = asyncio.ensure_future(asyncio.to_thread(act, left=left))
+    cancelled: asyncio.CancelledError | None = None
+    while not working.done():
+        try:
+            await asyncio.wait([working])
+        except asyncio.CancelledError as error:
+            cancelled = error
+            left.set()
+    if cancelled is None:
+        return working.result()
+    if not working.cancelled():
+        working.exception()  # seen: nobody is told of it
+    raise cancelled
 
 
 class Readers:

@@ -5,14 +5,18 @@ cost one process that knows no secret, and never the API or the worker. The API 
 """
 
 import json
+import threading
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from sederunt import errors
-from sederunt.errors import BrokenMedia, MediaError
-from sederunt.media.reader_processes import ReaderServer
+from sederunt.errors import BrokenMedia, Cancelled, MediaError
+from sederunt.media.reader_processes import ReaderProcess, ReaderServer
 
 STALLED_S = 600.0  # for a machine that is busy; CPU is what is limited
+LOOK_S = 0.5  # whether what is read is still wanted
 
 # Their environment holds nothing of ours: a reader knows no setting and no secret.
 READER_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
@@ -22,15 +26,35 @@ _TOO_DEAR = "The file takes more than {cpu_s} seconds of work to read: it is dam
 _FELL = "Reading the file ended its reader ({status}): it is damaged, or made to do harm."
 
 
-def answer(act: str, path: Path, cpu_s: int, gives_way: int, *more: str) -> Any:
-    """Return what a reader tells as JSON when it has ended. Blocks. Raises UnsupportedMedia and BrokenMedia."""
+def answer(act: str, path: Path, cpu_s: int, gives_way: int, *more: str, left: threading.Event | None = None) -> Any:
+    """Return what a reader tells as JSON when it has ended. Blocks. Raises UnsupportedMedia and BrokenMedia.
+
+    Args:
+        left: where it is set, the reader is ended; raises Cancelled then.
+    """
     with READERS.reader(act, str(path.absolute()), str(cpu_s), str(gives_way), *more) as reader:
         try:
-            status = reader.wait(STALLED_S, cpu_s=cpu_s)
+            status = end_of(reader, cpu_s, left)
         except TimeoutError:
             raise BrokenMedia(_TOO_DEAR.format(cpu_s=cpu_s)) from None
         raise_fault(status, reader.errors.read(), cpu_s)
         return json.loads(reader.output.read())
+
+
+def end_of(reader: ReaderProcess, cpu_s: int, left: threading.Event | None) -> int:
+    """Return the exit status of a reader. Blocks. Raises TimeoutError, ReaderLost, Cancelled where `left` is set."""
+    until = monotonic() + STALLED_S
+    while (rest_s := until - monotonic()) > 0:
+        refuse_left(left)
+        with suppress(TimeoutError):
+            return reader.wait(min(rest_s, LOOK_S), cpu_s=cpu_s)
+    raise TimeoutError
+
+
+def refuse_left(left: threading.Event | None) -> None:
+    """Raise Cancelled where nobody waits any more for what is read."""
+    if left is not None and left.is_set():
+        raise Cancelled("Nobody waits any more for what is read.")
 
 
 def raise_fault(status: int, told: bytes, cpu_s: int) -> None:

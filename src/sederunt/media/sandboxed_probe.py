@@ -1,5 +1,6 @@
 """Look into callers' files in a sandboxed process."""
 
+import threading
 from pathlib import Path
 
 from sederunt.media import sandbox
@@ -11,17 +12,18 @@ from sederunt.model.budgets import count_of
 PROBE_CPU_S = count_of("probe_cpu_s")
 
 
-def probe_sandboxed(path: Path, *, gives_way: int = 0) -> MediaFacts:
+def probe_sandboxed(path: Path, *, gives_way: int = 0, left: threading.Event | None = None) -> MediaFacts:
     """Return what `probe` finds, out of a process of its own. Blocks. Raises UnsupportedMedia and BrokenMedia.
 
     Args:
         gives_way: how much that process gives way to others, as nice(2) counts it.
+        left: ends that process when it is set; raises Cancelled then.
     """
     try:
-        return _probed(path, gives_way)
+        return _probed(path, gives_way, left)
     except ReaderLost:  # no fault of the file
-        return _probed(path, gives_way)
+        return _probed(path, gives_way, left)
 
 
-def _probed(path: Path, gives_way: int) -> MediaFacts:
-    return MediaFacts(**sandbox.answer("probe", path, PROBE_CPU_S, gives_way))
+def _probed(path: Path, gives_way: int, left: threading.Event | None) -> MediaFacts:
+    return MediaFacts(**sandbox.answer("probe", path, PROBE_CPU_S, gives_way, left=left))

@@ -1,6 +1,7 @@
 """Read the sound of callers' files in a sandboxed process."""
 
 import math
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,21 +19,24 @@ LOSSES = 3  # readers of one file that may be stopped or killed by somebody
 SLACK_S = 1.0  # sound so far beyond the stated end is read, not cut
 
 
-def separate_channels_sandboxed(path: Path, *, duration_s: float, gives_way: int = 0) -> tuple[CallChannel, ...]:
+def separate_channels_sandboxed(
+    path: Path, *, duration_s: float, gives_way: int = 0, left: threading.Event | None = None
+) -> tuple[CallChannel, ...]:
     """Return both channels of a file in which different people speak, else none; read in a process of its own.
-    Blocks.
+    Blocks. Raises Cancelled where `left` is set meanwhile.
     """
     for losses_left in reversed(range(LOSSES + 1)):
         try:
-            return _channels(path, duration_s, gives_way)
+            return _channels(path, duration_s, gives_way, left)
         except ReaderLost:  # no fault of the file
             if not losses_left:
                 raise
     raise AssertionError("the last loss is raised")
 
 
-def _channels(path: Path, duration_s: float, gives_way: int) -> tuple[CallChannel, ...]:
-    told = sandbox.answer("channels", path, _decoding_cpu_s(duration_s), gives_way, str(duration_s + SLACK_S))
+def _channels(path: Path, duration_s: float, gives_way: int, left: threading.Event | None) -> tuple[CallChannel, ...]:
+    until = str(duration_s + SLACK_S)
+    told = sandbox.answer("channels", path, _decoding_cpu_s(duration_s), gives_way, until, left=left)
     return tuple(CallChannel(number=each["number"], levels_db=tuple(each["levels_db"])) for each in told)
 
 
@@ -44,15 +48,17 @@ def read_pcm_sandboxed(
     block_s: float = 30.0,
     gives_way: int = 0,
     channel: CallChannel | None = None,
+    left: threading.Event | None = None,
 ) -> Iterator[Block]:
     """Yield what `read_pcm` yields, decoded in a process of its own, up to the length that probing found.
 
-    Timestamps are the sender's: silence that they leave between two sounds ends where the file does.
+    Timestamps are the sender's: silence that they leave between two sounds ends where the file does. Raises Cancelled
+    where `left` is set meanwhile.
     """
     at_s = start_s
     for losses_left in reversed(range(LOSSES + 1)):
         try:
-            for block in _decoded(path, at_s, duration_s, block_s, gives_way, channel):
+            for block in _decoded(path, at_s, duration_s, block_s, gives_way, channel, left):
                 yield block
                 at_s = block.start_s + len(block.samples) / RATE
             return
@@ -62,7 +68,13 @@ def read_pcm_sandboxed(
 
 
 def _decoded(
-    path: Path, start_s: float, duration_s: float, block_s: float, gives_way: int, channel: CallChannel | None
+    path: Path,
+    start_s: float,
+    duration_s: float,
+    block_s: float,
+    gives_way: int,
+    channel: CallChannel | None,
+    left: threading.Event | None,
 ) -> Iterator[Block]:
     cpu_s = _decoding_cpu_s(duration_s)
     moments = [str(start_s), str(duration_s + SLACK_S)]
@@ -70,10 +82,11 @@ def _decoded(
     with sandbox.READERS.reader("pcm", str(path.absolute()), str(cpu_s), str(gives_way), *moments) as reader:
         at_s = start_s
         while data := reader.output.read(round(block_s * RATE) * 2):
+            sandbox.refuse_left(left)
             samples = np.frombuffer(data[: len(data) & ~1], np.int16)
             yield Block(start_s=at_s, samples=np.multiply(samples, np.float32(1 / 32_768), dtype=np.float32))
             at_s += len(samples) / RATE
-        sandbox.raise_fault(reader.wait(sandbox.STALLED_S, cpu_s=cpu_s), reader.errors.read(), cpu_s)
+        sandbox.raise_fault(sandbox.end_of(reader, cpu_s, left), reader.errors.read(), cpu_s)
 
 
 def _decoding_cpu_s(duration_s: float) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 from sederunt import log
 from sederunt.media.channels import CallChannel
 from sederunt.media.facts import refuse_overlong
-from sederunt.media.readers import Readers
+from sederunt.media.readers import Readers, until_read
 from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.media.sandboxed_reader import separate_channels_sandboxed
 from sederunt.model.recording import Recording
@@ -74,7 +74,7 @@ async def transcribe_recording(
     path = scratch / "source"
     await objects.get_file(recording.recording_object, path)
     async with request.readers.place(recording.account_id) as gives_way:
-        facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
+        facts = await until_read(partial(probe_sandboxed, path, gives_way=gives_way))
         if recording.source_bot_id is None:
             # An upload to a bucket was not judged whole before.
             refuse_overlong(facts, settings.api.max_recording_hours)
@@ -82,7 +82,7 @@ async def transcribe_recording(
         row = provider_of(request.model)
         if facts.channels == 2 and row is not None and row.reads_channels:
             judge = partial(separate_channels_sandboxed, path, duration_s=facts.duration_s, gives_way=gives_way)
-            channels = await asyncio.to_thread(judge) or channels
+            channels = await until_read(judge) or channels
     workload = workload or workload_alone()
     workload.sound_s = facts.duration_s * len(channels)
     task = Task(

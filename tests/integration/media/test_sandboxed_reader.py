@@ -6,6 +6,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Generator
 from pathlib import Path
 from typing import cast
@@ -16,7 +17,7 @@ import psutil
 import pytest
 
 from integration.media.conftest import Make
-from sederunt.errors import BrokenMedia, MediaError, UnsupportedMedia
+from sederunt.errors import BrokenMedia, Cancelled, MediaError, UnsupportedMedia
 from sederunt.media import reader_processes, sandbox, sandboxed_probe, sandboxed_reader
 from sederunt.media.pcm import RATE, Block, read_pcm
 from sederunt.media.probe import probe
@@ -147,14 +148,31 @@ def _server() -> psutil.Process:
     return next(child for child in children if "sederunt.media.sandboxed_reader_child" in child.cmdline())
 
 
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let readers work until their limit."""
+    server = ReaderServer("integration.media.endless", {"PYTHONPATH": str(Path(__file__).parents[2])})
+    monkeypatch.setattr(sandbox, "READERS", server)
+
+
+@pytest.mark.usefixtures("endless")
 def test_a_file_that_takes_too_much_work_costs_its_reader_alone(
     make_file: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    endless = ReaderServer("integration.media.endless", {"PYTHONPATH": str(Path(__file__).parents[2])})
-    monkeypatch.setattr(sandbox, "READERS", endless)
     monkeypatch.setattr(sandboxed_probe, "PROBE_CPU_S", 1)
     with pytest.raises(MediaError, match="more than 1 seconds of work"):
         probe_sandboxed(make_file("a.wav", *TONE))
+
+
+@pytest.mark.usefixtures("endless")
+def test_a_reader_whose_file_nobody_wants_any_more_is_ended(make_file: Make) -> None:
+    left = threading.Event()
+    threading.Timer(0.5, left.set).start()
+    with pytest.raises(Cancelled):
+        probe_sandboxed(make_file("a.wav", *TONE), left=left)
+    servers = [child for child in psutil.Process().children() if "integration.media.endless" in child.cmdline()]
+    _, alive = psutil.wait_procs([reader for server in servers for reader in server.children()], timeout=5)
+    assert not alive
 
 
 def test_a_reader_that_nobody_listens_to_any_more_ends(make_file: Make) -> None:

@@ -1,6 +1,7 @@
 """Recordings that we go and get: from an address, from a bot; and what a caller is told when that fails."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -15,6 +16,7 @@ from harness.file_server import Files
 from sederunt.bench.hostile_files import boxes, elements, lasting_years
 from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome, Redeliver
 from sederunt.database.retention import Deletions
+from sederunt.jobs import cancellation, fetch
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.job import handler_of
@@ -112,6 +114,30 @@ async def test_a_deleted_recording_waits_for_no_reader(room: ApiRoom, context: W
     async with asyncio.timeout(60):
         assert await fetched(busy, made) == Done()
     assert await room.objects.keys("recordings/") == []
+
+
+async def test_the_place_of_a_reader_is_held_until_it_is_back_though_its_recording_is_deleted(
+    room: ApiRoom, context: WorkerContext, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await ordered(room, recording_url=files.give("/talk", WAV))
+    reads, may_end = threading.Event(), threading.Event()
+
+    def slow(*_: object, **__: object) -> None:
+        reads.set()
+        may_end.wait(60)
+
+    monkeypatch.setattr(fetch, "probe_sandboxed", slow)
+    working = asyncio.create_task(fetched(context, made))
+    try:
+        assert await asyncio.to_thread(reads.wait, 60)
+        await remove(room, made)
+        await asyncio.wait([working], timeout=3 * cancellation.LOOK_S)
+        assert not working.done()
+        assert list(context.ledger.held("readers").values()) == [1]
+    finally:
+        may_end.set()
+    assert await working == Done()
+    assert not context.ledger.held("readers")
 
 
 async def test_a_redirect_is_followed(room: ApiRoom, context: WorkerContext, files: Files) -> None:

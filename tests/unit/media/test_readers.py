@@ -1,11 +1,15 @@
 """Files of one account wait for each other, those of others go before them, and who reads for long gives way."""
 
 import asyncio
+import threading
 from uuid import UUID
+
+import pytest
 
 from harness.fake_clock import FakeClock
 from sederunt.accounting import Ledger
-from sederunt.media.readers import GIVES_WAY, Readers
+from sederunt.errors import BrokenMedia
+from sederunt.media.readers import GIVES_WAY, Readers, until_read
 from sederunt.model.budgets import BUDGETS, default_of
 
 ADA, BEN, CLEO = UUID(int=1), UUID(int=2), UUID(int=3)
@@ -91,3 +95,35 @@ async def test_who_reads_for_long_gives_way_until_it_is_paid_back(clock: FakeClo
     assert room.readers.gives_way(BEN) == 0
     clock.advance(150)
     assert room.readers.gives_way(ADA) == 0
+
+
+async def test_what_is_read_in_a_thread_is_waited_for_however_often_one_is_cancelled() -> None:
+    reads, told_to_end, may_end = threading.Event(), threading.Event(), threading.Event()
+
+    def act(*, left: threading.Event) -> None:
+        reads.set()
+        if left.wait(60):
+            told_to_end.set()
+        may_end.wait(60)
+        raise OSError("nobody is told")
+
+    reading = asyncio.create_task(until_read(act))
+    assert await asyncio.to_thread(reads.wait, 60)
+    for _ in range(3):
+        reading.cancel()
+        await asyncio.sleep(0)
+    assert await asyncio.to_thread(told_to_end.wait, 60)
+    assert not reading.done()
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+
+
+async def test_what_is_read_in_a_thread_comes_back_and_so_do_its_faults() -> None:
+    assert await until_read(lambda *, left: left.is_set()) is False
+
+    def broken(*, left: threading.Event) -> None:
+        raise BrokenMedia("The file is empty.")
+
+    with pytest.raises(BrokenMedia):
+        await until_read(broken)

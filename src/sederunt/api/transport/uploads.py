@@ -1,10 +1,9 @@
 """A multipart upload on its way to storage: counted while it streams, never whole in memory, never stored twice."""
 
-import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +17,7 @@ from sederunt.api.transport.middleware import request_info_of
 from sederunt.errors import InvalidConfig, UnsupportedMedia
 from sederunt.media.containers import HEAD_BYTES, kind_of_head
 from sederunt.media.facts import refuse_overlong
-from sederunt.media.readers import Readers
+from sederunt.media.readers import Readers, until_read
 from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.storage.objects import Objects
 
@@ -51,7 +50,7 @@ class Upload:
         path = self.objects.local_path(self.key)
         if path is not None:
             async with readers.place(account_id) as gives_way:
-                facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
+                facts = await until_read(partial(probe_sandboxed, path, gives_way=gives_way))
             refuse_overlong(facts, most_hours)
             return facts.duration_s
         kind_of_head(await self.objects.read_range(self.key, 0, min(self.size, HEAD_BYTES)))
