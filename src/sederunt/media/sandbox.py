@@ -13,9 +13,11 @@ from typing import Any
 
 from sederunt import errors
 from sederunt.errors import BrokenMedia, Cancelled, MediaError
-from sederunt.media.reader_processes import ReaderProcess, ReaderServer
+from sederunt.media.reader_processes import ReaderLost, ReaderProcess, ReaderServer
 
-STALLED_S = 600.0  # for a machine that is busy; CPU is what is limited
+# CPU is what is limited, by the kernel. A reader that has neither ended nor used it up after this, and so many times
+# as many seconds, gets no core on a machine that is busy.
+STALLED_S, STALLED_TIMES_CPU = 600.0, 20
 LOOK_S = 0.5  # whether what is read is still wanted
 
 # Their environment holds nothing of ours: a reader knows no setting and no secret.
@@ -24,31 +26,33 @@ READERS = ReaderServer("sederunt.media.sandboxed_reader_child", READER_ENVIRONME
 # Exit statuses of a process that the kernel ended: out of CPU, killed for good, out of memory while it started.
 _TOO_DEAR = "The file takes more than {cpu_s} seconds of work to read: it is damaged, or made to do harm."
 _FELL = "Reading the file ended its reader ({status}): it is damaged, or made to do harm."
+_STALLED = "The process that reads the file came to no end within {after_s:,.0f} s: the machine is too busy."
+
+
+class ReaderStalled(ReaderLost):
+    """A reader got no core for very long: another one would get none either, before the work is taken up again."""
 
 
 def answer(act: str, path: Path, cpu_s: int, gives_way: int, *more: str, left: threading.Event | None = None) -> Any:
-    """Return what a reader tells as JSON when it has ended. Blocks. Raises UnsupportedMedia and BrokenMedia.
+    """Return what a reader tells as JSON when it has ended. Blocks. Raises UnsupportedMedia, BrokenMedia, ReaderLost.
 
     Args:
         left: where it is set, the reader is ended; raises Cancelled then.
     """
     with READERS.reader(act, str(path.absolute()), str(cpu_s), str(gives_way), *more) as reader:
-        try:
-            status = end_of(reader, cpu_s, left)
-        except TimeoutError:
-            raise BrokenMedia(_TOO_DEAR.format(cpu_s=cpu_s)) from None
-        raise_fault(status, reader.errors.read(), cpu_s)
+        raise_fault(end_of(reader, cpu_s, left), reader.errors.read(), cpu_s)
         return json.loads(reader.output.read())
 
 
 def end_of(reader: ReaderProcess, cpu_s: int, left: threading.Event | None) -> int:
-    """Return the exit status of a reader. Blocks. Raises TimeoutError, ReaderLost, Cancelled where `left` is set."""
-    until = monotonic() + STALLED_S
+    """Return the exit status of a reader. Blocks. Raises ReaderLost, and Cancelled where `left` is set."""
+    after_s = STALLED_S + STALLED_TIMES_CPU * cpu_s
+    until = monotonic() + after_s
     while (rest_s := until - monotonic()) > 0:
         refuse_left(left)
         with suppress(TimeoutError):
             return reader.wait(min(rest_s, LOOK_S), cpu_s=cpu_s)
-    raise TimeoutError
+    raise ReaderStalled(_STALLED.format(after_s=after_s))
 
 
 def refuse_left(left: threading.Event | None) -> None:

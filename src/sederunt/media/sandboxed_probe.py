@@ -13,7 +13,8 @@ PROBE_CPU_S = count_of("probe_cpu_s")
 
 
 def probe_sandboxed(path: Path, *, gives_way: int = 0, left: threading.Event | None = None) -> MediaFacts:
-    """Return what `probe` finds, out of a process of its own. Blocks. Raises UnsupportedMedia and BrokenMedia.
+    """Return what `probe` finds, out of a process of its own. Blocks. Raises UnsupportedMedia, BrokenMedia,
+    and ReaderLost where that process, too, was killed, or got no core.
 
     Args:
         gives_way: how much that process gives way to others, as nice(2) counts it.
@@ -21,6 +22,8 @@ def probe_sandboxed(path: Path, *, gives_way: int = 0, left: threading.Event | N
     """
     try:
         return _probed(path, gives_way, left)
+    except sandbox.ReaderStalled:
+        raise
     except ReaderLost:  # no fault of the file
         return _probed(path, gives_way, left)
 

@@ -28,6 +28,8 @@ def separate_channels_sandboxed(
     for losses_left in reversed(range(LOSSES + 1)):
         try:
             return _channels(path, duration_s, gives_way, left)
+        except sandbox.ReaderStalled:
+            raise
         except ReaderLost:  # no fault of the file
             if not losses_left:
                 raise
@@ -62,6 +64,8 @@ def read_pcm_sandboxed(
                 yield block
                 at_s = block.start_s + len(block.samples) / RATE
             return
+        except sandbox.ReaderStalled:
+            raise
         except ReaderLost:  # no fault of the file: another goes on where it was
             if not losses_left:
                 raise

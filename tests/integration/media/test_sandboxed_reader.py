@@ -21,7 +21,7 @@ from sederunt.errors import BrokenMedia, Cancelled, MediaError, UnsupportedMedia
 from sederunt.media import reader_processes, sandbox, sandboxed_probe, sandboxed_reader
 from sederunt.media.pcm import RATE, Block, read_pcm
 from sederunt.media.probe import probe
-from sederunt.media.reader_processes import ReaderServer, end_where_stopped
+from sederunt.media.reader_processes import ReaderLost, ReaderServer, end_where_stopped
 from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.media.sandboxed_reader import read_pcm_sandboxed, separate_channels_sandboxed
 
@@ -162,6 +162,19 @@ def test_a_file_that_takes_too_much_work_costs_its_reader_alone(
     monkeypatch.setattr(sandboxed_probe, "PROBE_CPU_S", 1)
     with pytest.raises(MediaError, match="more than 1 seconds of work"):
         probe_sandboxed(make_file("a.wav", *TONE))
+
+
+@pytest.mark.usefixtures("endless")
+def test_a_file_whose_reader_gets_no_core_is_not_called_damaged(
+    make_file: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make_file("a.wav", *TONE)
+    monkeypatch.setattr(sandbox, "STALLED_S", 0.6)
+    monkeypatch.setattr(sandbox, "STALLED_TIMES_CPU", 0.0)
+    with pytest.raises(ReaderLost, match="too busy"):
+        probe_sandboxed(path)
+    with pytest.raises(ReaderLost, match="too busy"):
+        separate_channels_sandboxed(path, duration_s=4.0)
 
 
 @pytest.mark.usefixtures("endless")

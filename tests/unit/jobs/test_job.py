@@ -22,6 +22,7 @@ from sederunt.errors import (
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.job import GIVE_UP_PAUSE_S, Again, GiveUp, Job, handler_of, job_of, outcome_of
+from sederunt.media.sandbox import ReaderStalled
 
 TRANSCRIBE = KINDS["transcribe"]
 ATTEND = KINDS["attend"]
@@ -47,7 +48,13 @@ def test_a_fault_that_will_not_pass_ends_the_job_at_once(error: Exception) -> No
 
 
 @pytest.mark.parametrize(
-    "error", [ProviderError("busy", retryable=True), DestinationError("503", retryable=True), OSError("disk")]
+    "error",
+    [
+        ProviderError("busy", retryable=True),
+        DestinationError("503", retryable=True),
+        OSError("disk"),
+        ReaderStalled("no core"),
+    ],
 )
 def test_a_fault_that_may_pass_is_tried_again_after_a_growing_pause(error: Exception) -> None:
     pauses = []
