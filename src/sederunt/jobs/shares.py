@@ -3,6 +3,7 @@
 Long jobs have a share of their own, over all accounts: a short one always finds a place beside them.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from uuid import UUID
@@ -35,12 +36,23 @@ class Shares:
         budget: the places of one account.
         size_of: whose a resource is, and how long its sound; None where it is gone.
         long_budget: the places of long jobs, of all accounts together; None where length does not matter.
+        now: monotonic seconds.
     """
 
-    def __init__(self, ledger: Ledger, budget: str, size_of: SizeOf, *, long_budget: str | None = None) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        budget: str,
+        size_of: SizeOf,
+        *,
+        long_budget: str | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._ledger, self._budget, self._size_of, self._long_budget = ledger, budget, size_of, long_budget
+        self._now = now
         self._taken: dict[str, list[tuple[str, UUID | None]]] = {}  # resource → (budget, holder) of its place
-        self._waiting: dict[str, None] = {}  # resources that were sent back and did not get a place yet
+        # Resources that were sent back and did not get a place yet → when each is taken to have ended elsewhere.
+        self._waiting: dict[str, float] = {}
         self.held: Callable[[], Collection[str]] = frozenset  # ids of the resources at work
 
     async def must_wait_s(self, resource_id: str) -> float:
@@ -49,23 +61,30 @@ class Shares:
         The more jobs wait, the longer each: else they would be looked at again and again before those of others.
         """
         size = await self._size_of(UUID(resource_id))
+        is_new = self._waiting.pop(resource_id, None) is None
         if size is None:
             return 0.0
         self._give_back()
+        self._forget()
         wanted: list[tuple[str, UUID | None]] = [(self._budget, size.account_id)]
         if self._long_budget is not None and size.sound_s > LONG_S:
             wanted.append((self._long_budget, None))
         spent = next((budget for budget, holder in wanted if not self._ledger.has_room(budget, holder)), None)
         if spent is not None:
-            if resource_id not in self._waiting:
+            if is_new:
                 logger.info("job waits for a share", action="job_waits", budget=spent, id=resource_id)
-            self._waiting[resource_id] = None
-            return FULL_S + LOOK_S * len(self._waiting)
-        self._waiting.pop(resource_id, None)
+            pause_s = FULL_S + LOOK_S * (len(self._waiting) + 1)
+            self._waiting[resource_id] = self._now() + 2 * pause_s
+            return pause_s
         self._taken[resource_id] = wanted
         for budget, holder in wanted:
             self._ledger.take(budget, holder)
         return 0.0
+
+    def _forget(self) -> None:
+        """Count those no longer that did not come back within a second pause: another worker has them, or nobody."""
+        now_s = self._now()
+        self._waiting = {id_: until_s for id_, until_s in self._waiting.items() if until_s >= now_s}
 
     def _give_back(self) -> None:
         held = self.held()

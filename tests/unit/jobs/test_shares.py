@@ -2,8 +2,10 @@
 
 from uuid import UUID, uuid4
 
+import pytest
+
 from sederunt.accounting import Ledger
-from sederunt.jobs.shares import FULL_S, LONG_S, JobSize, Shares
+from sederunt.jobs.shares import FULL_S, LONG_S, LOOK_S, JobSize, Shares
 from sederunt.model.budgets import BUDGETS, default_of
 
 ADA, BEN = UUID(int=1), UUID(int=2)
@@ -17,7 +19,14 @@ class Queue:
         self.held: set[str] = set()
         known = {name: default_of(name) for name in BUDGETS} | limits
         self.ledger = Ledger(known)
-        self.shares = Shares(self.ledger, "transcriptions", self.size_of, long_budget="long_transcriptions")
+        self.now_s = 0.0
+        self.shares = Shares(
+            self.ledger,
+            "transcriptions",
+            self.size_of,
+            long_budget="long_transcriptions",
+            now=lambda: self.now_s,
+        )
         self.shares.held = lambda: self.held
 
     async def size_of(self, resource_id: UUID) -> JobSize | None:
@@ -65,3 +74,26 @@ async def test_the_more_jobs_wait_the_longer_each_so_that_others_are_looked_at_b
 
 async def test_what_is_deleted_meanwhile_waits_for_nobody() -> None:
     assert await Queue(transcriptions=0).shares.must_wait_s(str(uuid4())) == 0
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+async def test_jobs_that_ended_elsewhere_make_nobody_wait_longer(deleted: bool) -> None:
+    """Another worker had them, or their recordings are gone: this process is not told, or only that they are gone."""
+    queue = Queue(transcriptions=0)
+    jobs = [queue.job(ADA) for _ in range(1000)]
+    longest_s = max([await queue.shares.must_wait_s(job) for job in jobs])
+    if deleted:
+        queue.sizes.clear()
+        assert {await queue.shares.must_wait_s(job) for job in jobs} == {0.0}
+    else:
+        queue.now_s += 2 * longest_s + 0.1
+    assert await queue.shares.must_wait_s(queue.job(ADA)) < FULL_S + 2 * LOOK_S
+
+
+async def test_jobs_that_come_back_in_time_count_as_waiting() -> None:
+    queue = Queue(transcriptions=0)
+    jobs = [queue.job(ADA) for _ in range(10)]
+    for _ in range(20):
+        pauses = [await queue.shares.must_wait_s(job) for job in jobs]
+        queue.now_s += max(pauses)
+    assert pauses == [FULL_S + LOOK_S * len(jobs)] * len(jobs)
