@@ -62,7 +62,7 @@ class TurnClaim:
 
     urgency: Urgency
     running: float  # turns that its account has just now, by the account's weight
-    served_s: float  # CPU-seconds that its account had lately while others waited, by its weight
+    served_s: float  # CPU-seconds that its account had lately while other jobs waited, by its weight
     remaining_s: float  # sound that is left of its job
     rank: Rank
     source_s: float  # sound that is left of its source; the longest goes first, or it would be alone at the end
@@ -133,8 +133,9 @@ class Asked:
 class RecentUse:
     """The CPU-seconds that accounts had lately: they fade, and those of this moment are shared among who is at work.
 
-    What an account had while nobody waited for a core was taken from nobody and does not count: else whoever was alone
-    with one short recording after another would stand behind each newcomer until that has had as much.
+    What an account had while no other job waited for a core was taken from nobody and does not count: else whoever was
+    alone with one short recording after another would stand behind each newcomer until that has had as much. The
+    threads of one job wait for each other all the time.
 
     Args:
         cpu: CPU-seconds of this process.
@@ -149,8 +150,11 @@ class RecentUse:
     def of(self, account: UUID) -> float:
         return self._had_s.get(account, 0.0)
 
-    def charge(self, running: Sequence[Workload], *, somebody_waited: bool) -> None:
-        """Let what was had fade, and charge what was spent since the last call to those that ran; one for each turn."""
+    def charge(self, running: Sequence[Workload], waiting: Sequence[Workload]) -> None:
+        """Let what was had fade, and charge what was spent since the last call to those that ran; one for each turn.
+
+        `waiting` are the jobs that wanted a core meanwhile.
+        """
         now_s = self._now()
         left = 0.5 ** ((now_s - self._faded_at_s) / RECENT_S)
         self._faded_at_s = now_s
@@ -159,7 +163,7 @@ class RecentUse:
         for workload in running:
             share_s = (self._cpu_seen - seen) / len(running)
             workload.cpu_s += share_s
-            if somebody_waited:
+            if any(other is not workload for other in waiting):
                 self._had_s[workload.account] = self._had_s.get(workload.account, 0.0) + share_s
 
 
@@ -260,7 +264,7 @@ class Scheduler:
             self._give()
 
     def _charge(self) -> None:
-        self._recent.charge(self._running, somebody_waited=bool(self._waiting))
+        self._recent.charge(self._running, [asked.workload for asked in self._waiting])
 
     def _give(self) -> None:
         """Give free cores to whoever is next; what changed was noted before."""

@@ -106,10 +106,14 @@ class Desk:
         """Hold the core while the block lasts; behind it everybody has had their turns."""
         with self.job(UUID(int=9), 0.0).lane().turns(lambda: False):
             yield
+        self.joined()
+        self._stack.close()
+
+    def joined(self) -> None:
+        """Return when everybody has had their turns."""
         for thread in self._threads:
             thread.join(60)
             assert not thread.is_alive()
-        self._stack.close()
 
 
 def test_a_short_recording_goes_before_the_windows_of_long_ones() -> None:
@@ -144,14 +148,24 @@ def test_whoever_had_the_cores_for_long_stands_behind_a_newcomer_until_that_had_
     assert desk.order[8:13].count("ben") >= 4  # one place goes to whoever waits longest
 
 
-def test_what_an_account_had_while_nobody_waited_puts_it_behind_no_newcomer() -> None:
-    """One short recording after another, alone; then a flood begins, and the next of them does not wait for it."""
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_an_account_had_while_nobody_waited_puts_it_behind_no_newcomer(threads: int) -> None:
+    """One short recording after another, alone; then a flood begins, and the next of them does not wait for it.
+
+    Words and voices of a recording are looked for at once, and wait for each other: that is still nobody.
+    """
     desk = Desk()
     for _ in range(10):
-        with desk.job(ADA, 2.0).lane().turns(lambda: False) as alone:
+        job = desk.job(ADA, 2.0)
+        with job.lane().turns(lambda: False) as alone:
+            for _ in range(1, threads):
+                desk.asks("voices", job, turns=5, cost_s=0.3)
             for _ in range(5):
                 desk.cpu_s += 0.3
                 alone.pause()
+    with desk.taken():  # until the threads are through
+        pass
+    desk.order.clear()
     with desk.taken():
         for _ in range(4):
             desk.asks("flood", desk.job(BEN, 3_600.0), turns=3, cost_s=1.0)
