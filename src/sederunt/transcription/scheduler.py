@@ -12,6 +12,7 @@ do not depend on the order in which turns are given, nor on how many there are a
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import Counter
@@ -31,8 +32,10 @@ OLDEST_EVERY = 8
 # short recording, and nobody pays for yesterday.
 RECENT_S = 30.0
 TURN_S = 0.5  # what a turn costs that has just begun
-# How often somebody who waits looks whether it was told to stop.
+# How often somebody who waits looks whether it was told to stop, and whether a core lies idle.
 LOOK_S = 0.2
+# So long a core is kept for a thread that stores what it read: as long as anybody's turn.
+AWAY_S = 0.5
 NOBODY = UUID(int=0)
 # Threads that jobs may be at in one process; nearly all of them wait, for a turn or for a vendor.
 MOST_THREADS = 512
@@ -127,6 +130,7 @@ class Asked:
     rank: Rank
     source_s: float
     number: int
+    until_s: float = math.inf  # it may have a core until then; later, once its thread has come
     given: threading.Event = field(default_factory=threading.Event)
 
 
@@ -219,7 +223,8 @@ class Scheduler:
         self._workloads: list[Workload] = []
         self._waiting: list[Asked] = []
         self._running: list[Workload] = []  # once per turn
-        self._recent = RecentUse(cpu, now)
+        self._away: list[Asked] = []  # in line, or given a core, while their threads do something else
+        self._recent, self._now = RecentUse(cpu, now), now
         self._number = self._given = 0
 
     @contextmanager
@@ -238,23 +243,43 @@ class Scheduler:
                     self.idle.start()
 
     def ask(self, workload: Workload, rank: Rank, source_s: float = 0.0, *, instead: bool = False) -> Asked:
-        """Ask for a core; `instead` of one that the job has, which somebody else may get in this moment."""
+        """Ask for a core; `instead` of one that the job has, which somebody else may get in this moment.
+
+        Then the thread may do something else before it waits, and has a core meanwhile for AWAY_S at most: see `come`.
+        """
         with self._lock:
             self._charge()
+            asked = Asked(workload, rank, source_s, self._number)
             if instead:
                 self._running.remove(workload)
                 workload.running -= 1
-            asked = Asked(workload, rank, source_s, self._number)
+                asked.until_s = self._now() + AWAY_S
+                self._away.append(asked)
             self._number += 1
             workload.waiting += 1
             self._waiting.append(asked)
             self._give()
         return asked
 
+    def come(self, asked: Asked) -> None:
+        """Tell that the thread waits for the core now."""
+        with self._lock:
+            self._charge()
+            self._here(asked)
+            self._give()
+
+    def look(self) -> None:
+        """Give cores of those who are away for too long to others."""
+        with self._lock:
+            if self._late():
+                self._charge()
+                self._give()
+
     def withdraw(self, asked: Asked) -> None:
         """Leave the line, or give the core back where it was lent meanwhile."""
         with self._lock:
             self._charge()
+            self._here(asked)
             if asked.given.is_set():
                 self._running.remove(asked.workload)
                 asked.workload.running -= 1
@@ -263,15 +288,36 @@ class Scheduler:
                 asked.workload.waiting -= 1
             self._give()
 
+    def _here(self, asked: Asked) -> None:
+        if asked in self._away:
+            self._away.remove(asked)
+            asked.until_s = math.inf
+
+    def _ready(self) -> list[Asked]:
+        """Return those who wait and would use a core."""
+        now_s = self._now()
+        return [asked for asked in self._waiting if now_s < asked.until_s]
+
+    def _late(self) -> list[Asked]:
+        """Return those who were given a core and did not come for it in time."""
+        now_s = self._now()
+        return [asked for asked in self._away if asked.given.is_set() and asked.until_s <= now_s]
+
     def _charge(self) -> None:
-        self._recent.charge(self._running, [asked.workload for asked in self._waiting])
+        self._recent.charge(self._running, [asked.workload for asked in self._ready()])
 
     def _give(self) -> None:
         """Give free cores to whoever is next; what changed was noted before."""
-        while self._waiting and len(self._running) < self.cores:
+        for asked in self._late():
+            asked.given.clear()
+            self._running.remove(asked.workload)
+            asked.workload.running -= 1
+            asked.workload.waiting += 1
+            self._waiting.append(asked)
+        while len(self._running) < self.cores and (ready := self._ready()):
             self._given += 1
-            index = chosen(self._claims(), oldest=self._given % OLDEST_EVERY == 0)
-            asked = self._waiting.pop(index)
+            asked = ready[chosen(self._claims(ready), oldest=self._given % OLDEST_EVERY == 0)]
+            self._waiting.remove(asked)
             asked.workload.waiting -= 1
             asked.workload.running += 1
             self._running.append(asked.workload)
@@ -282,9 +328,9 @@ class Scheduler:
         with self._lock:
             self._charge()
 
-    def _claims(self) -> list[TurnClaim]:
+    def _claims(self, ready: Sequence[Asked]) -> list[TurnClaim]:
         turns = Counter(workload.account for workload in self._running)
-        weights = {asked.workload.account: self._weight_of(asked.workload.account) for asked in self._waiting}
+        weights = {asked.workload.account: self._weight_of(asked.workload.account) for asked in ready}
         return [
             TurnClaim(
                 urgency=asked.workload.urgency,
@@ -295,7 +341,7 @@ class Scheduler:
                 source_s=asked.source_s,
                 number=asked.number,
             )
-            for asked in self._waiting
+            for asked in ready
         ]
 
 
@@ -366,14 +412,16 @@ class Turns:
         self._ended = False
 
     def offer(self) -> None:
-        """Give the core back and stand in line again, without waiting."""
+        """Give the core back and stand in line again, without waiting: what comes before `wait` needs no core."""
         self._asked = self._scheduler.ask(self._workload, self.rank, self._left_s(), instead=True)
 
     def wait(self) -> None:
         """Wait for the core. Raises Cancelled where `stopped` says so; `end` is called all the same."""
+        self._scheduler.come(self._asked)
         while not self._stopped():
             if self._asked.given.wait(LOOK_S):
                 return
+            self._scheduler.look()
         raise Cancelled("The transcription was stopped.")
 
     def pause(self) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from sederunt.errors import Cancelled
 from sederunt.transcription.scheduler import (
+    AWAY_S,
     OLDEST_EVERY,
     RECENT_S,
     Lane,
@@ -233,6 +234,29 @@ def test_a_job_that_is_stopped_waits_no_longer() -> None:
                 asking.result(60)
         assert (waiting.waiting, waiting.running) == (0, 0)
         _takes_a_turn(waiting.lane(), lambda: False)  # the core is free for whoever comes next
+
+
+def test_a_core_is_kept_for_a_moment_for_whoever_stores_what_it_read() -> None:
+    desk = Desk()
+    short, long = desk.job(ADA, 10.0), desk.job(BEN, 10_000.0)
+    with short.lane().turns(lambda: False) as turns:
+        turns.offer()
+        desk.asks("long", long)
+        desk.now_s += AWAY_S / 2
+        turns.wait()
+        assert (desk.order, short.running, long.waiting) == ([], 1, 1)
+        turns.offer()
+        desk.now_s += AWAY_S
+        desk.joined()
+        assert (desk.order, short.running, short.waiting) == (["long"], 0, 1)
+        turns.wait()
+        assert (short.running, short.waiting) == (1, 0)
+        turns.offer()
+        desk.now_s += AWAY_S
+        desk.scheduler.look()  # it is stopped while it stores, and has no core
+    assert (short.running, short.waiting) == (0, 0)
+    with desk.taken():
+        pass
 
 
 def test_models_go_when_nobody_came_for_a_while() -> None:

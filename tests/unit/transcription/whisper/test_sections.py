@@ -266,3 +266,33 @@ def test_a_short_recording_keeps_the_core_to_its_end(monkeypatch: pytest.MonkeyP
     first = order.index("language")
     assert order[first : first + 5] == ["language", "read", "read again", "part", "part"]
     assert order[first + 5] in ("long", "over")
+
+
+def test_others_have_the_core_while_a_part_is_stored_slowly() -> None:
+    """Nobody waits when it begins to be stored, so that the core is given back to whoever stores it."""
+    scheduler, storing, stored = Scheduler(1), threading.Event(), threading.Event()
+    kept: list[FinishedPart] = []
+
+    def keep(found: FinishedPart) -> None:
+        storing.set()
+        assert stored.wait(60)
+        kept.append(found)
+
+    def upload() -> None:
+        with scheduler.workload(UUID(int=1), Urgency.UPLOAD) as workload:
+            read_all(Noise(270.0), halves, keep, workload.lane())
+
+    reading = threading.Thread(target=upload, daemon=True)
+    reading.start()
+    assert storing.wait(60)
+    had = threading.Event()
+
+    def second_reading() -> None:
+        with scheduler.workload(UUID(int=2), Urgency.LIVE) as workload, workload.lane().turns(lambda: False):
+            had.set()
+
+    threading.Thread(target=second_reading, daemon=True).start()
+    assert had.wait(10)
+    stored.set()
+    reading.join(60)
+    assert covered(kept) == [(0.0, 270.0)]
