@@ -1,6 +1,8 @@
 """`sederunt bots create`, `stop` and `watch`: what is asked of a running service."""
 
 import asyncio
+import random
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -13,12 +15,17 @@ from sederunt.cli.error_messages import plain_errors
 from sederunt.cli.running_service import Key, ServicePlace, Url, service_of
 from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.errors import InvalidConfig
-from sederunt.mcp.backend import Backend
+from sederunt.mcp.backend import Backend, Refusal, ServiceAway
 from sederunt.mcp.content import happened
 from sederunt.mcp.explanation import explain
 from sederunt.mcp.tools import service_of_link
 
+COULD_NOT_WATCH = 3  # the exit code; 1 is of a bot that did not finish
+PATIENCE_S = 300.0  # with a service that is away
+
 _WAIT_S = 25
+_BUSY, _AWAY = 429, frozenset({502, 503, 504})
+_PAUSE_S = (3.0, 7.0)
 _MOST = 1_000_000  # characters; a terminal takes as many as there are
 
 BotId = Annotated[str, typer.Argument(help="The bot's id.")]
@@ -80,44 +87,76 @@ def watch(
     account: AccountName = OF_DEFAULT,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Tell what happens to a bot until it has ended, and why it did. Exit code 1 unless it finished."""
+    """Tell what happens to a bot until it has ended, and why it did.
+
+    Exit code 1 where it did not finish, 3 where it could not be watched.
+    """
 
     async def act(backend: Backend) -> None:
         await _watch(backend, _id(bot_id), as_json=output is OutputFormat.JSON)
 
-    _ask(act, ServicePlace(url=url, key=key, data=data, account=account))
+    _ask(act, ServicePlace(url=url, key=key, data=data, account=account), COULD_NOT_WATCH)
 
 
-def _ask(act: Callable[[Backend], Awaitable[None]], place: ServicePlace) -> None:
+def _ask(act: Callable[[Backend], Awaitable[None]], place: ServicePlace, code: int = 1) -> None:
     log.configure("lines", "warning")
 
     async def acted() -> None:
         async with service_of(place) as backend:
             await act(backend)
 
-    with plain_errors():
+    with plain_errors(code):
         asyncio.run(acted())
 
 
 async def _watch(backend: Backend, bot_id: str, *, as_json: bool = False) -> None:
-    since: int | None = None
-    while True:
-        query = {"since": since, "wait": 0 if since is None else _WAIT_S}
-        told = await backend.ask("GET", f"/bot/{bot_id}/live", query=query)
-        for event in told["data"]:
-            if as_json:
-                tell_json(event)
-            else:
-                _tell(event)
-        since = told["next"]
-        if told["ended"]:
-            break
-    bot = await backend.ask("GET", f"/bot/{bot_id}")
+    with plain_errors(COULD_NOT_WATCH):
+        bot = await _followed(backend, bot_id, tell_json if as_json else _tell)
     if not as_json:
         for line in explained(bot):
             tell(line)
     if bot["status"] != "finished":
         raise typer.Exit(1)
+
+
+async def _followed(
+    backend: Backend, bot_id: str, tell_event: Callable[[Mapping[str, Any]], None]
+) -> Mapping[str, Any]:
+    """Tell what happens to a bot; return it once it has ended."""
+    since: int | None = None
+    while True:
+        query = {"since": since, "wait": 0 if since is None else _WAIT_S}
+        patience_s = 0.0 if since is None else PATIENCE_S  # who was never there is not away
+        told = await _asked(backend, f"/bot/{bot_id}/live", patience_s, query)
+        for event in told["data"]:
+            tell_event(event)
+        since = told["next"]
+        if told["ended"]:
+            bot: Mapping[str, Any] = await _asked(backend, f"/bot/{bot_id}", PATIENCE_S)
+            return bot
+
+
+async def _asked(backend: Backend, path: str, patience_s: float, query: Mapping[str, Any] | None = None) -> Any:
+    """Return an answer once there is one. Raises Refusal, and ServiceAway after so many seconds without the service."""
+    away_since: float | None = None
+    while True:
+        try:
+            return await backend.ask("GET", path, query=query)
+        except (ServiceAway, Refusal) as error:
+            status = error.status if isinstance(error, Refusal) else None
+            if status == _BUSY:
+                away_since = None
+            elif status is not None and status not in _AWAY:
+                raise
+            else:
+                now = time.monotonic()
+                if away_since is None:
+                    away_since = now
+                    if patience_s:
+                        tell(f"{plain(str(error))} Trying again for {patience_s:g} s.", err=True)
+                if now - away_since >= patience_s:
+                    raise
+        await asyncio.sleep(random.uniform(*_PAUSE_S))  # noqa: S311  # keeps no secret
 
 
 def explained(bot: Mapping[str, Any]) -> list[str]:

@@ -18,8 +18,8 @@ _MOST_TOLD = 500  # characters of an answer
 
 
 @contextmanager
-def plain_errors() -> Iterator[None]:
-    """Turn what is the caller's or the machine's fault into its sentence on standard error and exit code 1."""
+def plain_errors(code: int = 1) -> Iterator[None]:
+    """Turn what is the caller's or the machine's fault into its sentence on standard error and an exit code."""
     try:
         yield
     except Exception as error:
@@ -27,7 +27,7 @@ def plain_errors() -> Iterator[None]:
         if told is None:
             raise
         tell(f"Error: {plain(redact(told))}", err=True)
-        raise typer.Exit(1) from None
+        raise typer.Exit(code) from None
 
 
 def sentence_of(error: BaseException) -> str | None:

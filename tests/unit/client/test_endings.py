@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sederunt_client import AsyncClient, Client, client, endings
+from sederunt_client import AsyncClient, Client, endings, waiting
 from sederunt_client.endings import RETRY_WITHIN_S, EndingWatch
 
 LONG_AGO = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -24,15 +24,15 @@ def test_a_wait_ends_with_a_detected_bot_that_tries_no_more(is_async: bool, monk
     told: Iterator[Any] = iter(
         [bot("joining"), bot("bot_detected", just), bot("booting"), bot("joining"), bot("bot_detected", LONG_AGO)]
     )
-    monkeypatch.setattr(client, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(waiting, "SOONEST_LOOK_S", 0.0)
     if is_async:
 
         async def look(_id: str) -> Any:
             return next(told)
 
-        waiting = AsyncClient("http://127.0.0.1:9", "k")
-        monkeypatch.setattr(waiting, "get_bot", look)
-        ended: Any = asyncio.run(waiting.wait_for_bot("b", timeout_s=60))
+        awaited = AsyncClient("http://127.0.0.1:9", "k")
+        monkeypatch.setattr(awaited, "get_bot", look)
+        ended: Any = asyncio.run(awaited.wait_for_bot("b", timeout_s=60))
     else:
         blocking = Client("http://127.0.0.1:9", "k")
         monkeypatch.setattr(blocking, "get_bot", lambda _id: next(told))

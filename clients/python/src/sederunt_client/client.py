@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -26,11 +26,12 @@ from sederunt_client.models import Bot, Recording
 from sederunt_client.requests import Outcome, Request, base_of, pause_after
 from sederunt_client.routes import Routes
 from sederunt_client.uploads import Progress
+from sederunt_client.waiting import Wait
 
 T = TypeVar("T")
+E = TypeVar("E", Bot, Recording)
 
 ATTEMPTS = 4
-LOOK_EVERY_S = 2.0
 _BLOCK = 1 << 18
 
 
@@ -91,23 +92,30 @@ class Client(Routes):
         return Outcome(status=answer.status_code, headers=answer.headers, body=answer.content)
 
     def wait_for_bot(self, bot_id: str, *, timeout_s: float | None = None) -> Bot:
-        """Return the bot once it has ended and its transcript is made. Raises NotReached after `timeout_s`.
+        """Return the bot once it has ended and its transcript is made.
 
+        Raises NotReached after `timeout_s`, or when the service was away for five minutes; less is waited out.
         A bot that was taken for an unwanted robot has ended when it did not try again for a minute.
         """
-        until, watch = _deadline(timeout_s), EndingWatch()
-        while not watch.is_over(bot := self.get_bot(bot_id)):
-            _refuse_late(until, f"The bot is still {bot.status}.")
-            time.sleep(LOOK_EVERY_S)
-        return bot
+        wait = Wait("bot", timeout_s, time.monotonic())
+        return self._wait(wait, lambda: self.get_bot(bot_id), EndingWatch().is_over)
 
     def wait_for_recording(self, recording_id: str, *, timeout_s: float | None = None) -> Recording:
-        """Return the recording once it is transcribed, or failed. Raises NotReached after `timeout_s`."""
-        until = _deadline(timeout_s)
-        while (recording := self.get_recording(recording_id)).status not in ENDED:
-            _refuse_late(until, f"The recording is still {recording.status}.")
-            time.sleep(LOOK_EVERY_S)
-        return recording
+        """Return the recording once it is transcribed, or failed; patient, and raises, as `wait_for_bot`."""
+        wait = Wait("recording", timeout_s, time.monotonic())
+        return self._wait(wait, lambda: self.get_recording(recording_id), lambda found: found.status in ENDED)
+
+    def _wait(self, wait: Wait, look: Callable[[], E], is_over: Callable[[E], bool]) -> E:
+        while True:
+            try:
+                found = look()
+            except SederuntClientError as error:
+                pause = wait.after_no_news(error, time.monotonic())
+            else:
+                if is_over(found):
+                    return found
+                pause = wait.after_news(found.status, time.monotonic())
+            time.sleep(pause)
 
     def listen(self, bot: HasSockets | str, *, since: int | None = None) -> Listener:
         """Iterate over what happens in a bot's meeting, until it has ended; connects again by itself.
@@ -202,23 +210,30 @@ class AsyncClient(AsyncRoutes):
         return Outcome(status=answer.status_code, headers=answer.headers, body=answer.content)
 
     async def wait_for_bot(self, bot_id: str, *, timeout_s: float | None = None) -> Bot:
-        """Return the bot once it has ended and its transcript is made. Raises NotReached after `timeout_s`.
+        """Return the bot once it has ended and its transcript is made.
 
+        Raises NotReached after `timeout_s`, or when the service was away for five minutes; less is waited out.
         A bot that was taken for an unwanted robot has ended when it did not try again for a minute.
         """
-        until, watch = _deadline(timeout_s), EndingWatch()
-        while not watch.is_over(bot := await self.get_bot(bot_id)):
-            _refuse_late(until, f"The bot is still {bot.status}.")
-            await asyncio.sleep(LOOK_EVERY_S)
-        return bot
+        wait = Wait("bot", timeout_s, time.monotonic())
+        return await self._wait(wait, lambda: self.get_bot(bot_id), EndingWatch().is_over)
 
     async def wait_for_recording(self, recording_id: str, *, timeout_s: float | None = None) -> Recording:
-        """Return the recording once it is transcribed, or failed. Raises NotReached after `timeout_s`."""
-        until = _deadline(timeout_s)
-        while (recording := await self.get_recording(recording_id)).status not in ENDED:
-            _refuse_late(until, f"The recording is still {recording.status}.")
-            await asyncio.sleep(LOOK_EVERY_S)
-        return recording
+        """Return the recording once it is transcribed, or failed; patient, and raises, as `wait_for_bot`."""
+        wait = Wait("recording", timeout_s, time.monotonic())
+        return await self._wait(wait, lambda: self.get_recording(recording_id), lambda found: found.status in ENDED)
+
+    async def _wait(self, wait: Wait, look: Callable[[], Awaitable[E]], is_over: Callable[[E], bool]) -> E:
+        while True:
+            try:
+                found = await look()
+            except SederuntClientError as error:
+                pause = wait.after_no_news(error, time.monotonic())
+            else:
+                if is_over(found):
+                    return found
+                pause = wait.after_news(found.status, time.monotonic())
+            await asyncio.sleep(pause)
 
     def listen(self, bot: HasSockets | str, *, since: int | None = None) -> AsyncListener:
         """Iterate over what happens in a bot's meeting, until it has ended; connects again by itself.
@@ -262,15 +277,6 @@ def _place(url: str | None, key: str | None) -> tuple[str, dict[str, str]]:
     if not url or not key:
         raise SederuntClientError("Give the service's address and an API key, or set SEDERUNT_URL and SEDERUNT_KEY.")
     return base_of(url), {"Authorization": f"Bearer {key}"}
-
-
-def _deadline(timeout_s: float | None) -> float | None:
-    return None if timeout_s is None else time.monotonic() + timeout_s
-
-
-def _refuse_late(until: float | None, told: str) -> None:
-    if until is not None and time.monotonic() >= until:
-        raise NotReached(told)
 
 
 def _length(answer: httpx2.Response) -> int | None:

@@ -23,7 +23,7 @@ VERSION_PREFIX = "/api/v1"
 LONGEST_PAUSE_S = 30.0
 _FIRST_PAUSE_S = 0.5
 _REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
-_PASSING = frozenset({429, 502, 503, 504})  # statuses of what is usually over soon
+PASSING = frozenset({429, 502, 503, 504})  # statuses of what is usually over soon
 
 
 class Unset:
@@ -143,10 +143,15 @@ def pause_after(outcome: Outcome, attempt: int, *, may_repeat: bool) -> float | 
     if outcome.status is None:
         if outcome.was_sent and not may_repeat:
             return None
-    elif outcome.status not in _PASSING or (outcome.status != 429 and not may_repeat):
+    elif outcome.status not in PASSING or (outcome.status != 429 and not may_repeat):
         return None
     after = outcome.headers.get("retry-after", "").strip()
-    return min(float(after), LONGEST_PAUSE_S) if after.isdecimal() else growing_pause(attempt)
+    return told_pause(float(after)) if after.isdecimal() else growing_pause(attempt)
+
+
+def told_pause(seconds: float) -> float:
+    """Return the seconds to wait where the service told how many: not fewer, and not the same for all callers."""
+    return min(seconds, LONGEST_PAUSE_S) * random.uniform(1, 1.5)  # noqa: S311  # keeps no secret
 
 
 def growing_pause(attempt: int) -> float:
