@@ -19,23 +19,24 @@ LOST = Outcome.of_error(httpx2.ReadTimeout("no answer"))
 
 
 @pytest.mark.parametrize(
-    ("outcome", "may_repeat", "again"),
+    ("outcome", "may_repeat", "can_resend", "again"),
     [
-        (AWAY, False, True),  # the service cannot have got it
-        (LOST, False, False),
-        (LOST, True, True),
-        (Outcome(status=429), False, True),
-        (Outcome(status=503), False, False),
-        (Outcome(status=503), True, True),
-        (Outcome(status=500), True, False),
-        (Outcome(status=404), True, False),
-        (Outcome(status=200), True, False),
+        (AWAY, False, False, True),  # the service cannot have got it
+        (LOST, False, True, False),
+        (LOST, True, True, True),
+        (Outcome(status=429), False, True, True),
+        (Outcome(status=429), False, False, False),  # it has read what cannot be read again
+        (Outcome(status=503), False, True, False),
+        (Outcome(status=503), True, True, True),
+        (Outcome(status=500), True, True, False),
+        (Outcome(status=404), True, True, False),
+        (Outcome(status=200), True, True, False),
     ],
 )
 def test_a_request_is_repeated_only_where_that_does_nothing_twice(
-    outcome: Outcome, may_repeat: bool, again: bool
+    outcome: Outcome, may_repeat: bool, can_resend: bool, again: bool
 ) -> None:
-    assert (pause_after(outcome, 1, may_repeat=may_repeat) is not None) == again
+    assert (pause_after(outcome, 1, may_repeat=may_repeat, can_resend=can_resend) is not None) == again
 
 
 def test_pauses_grow_to_a_longest_one_and_obey_retry_after() -> None:
@@ -148,6 +149,7 @@ def test_a_stream_that_cannot_begin_anew_is_sent_once() -> None:
     assert not pipe.can_rewind
     request: Request[Any] = Request("POST", "/recording", Message, body={}, upload=pipe, is_keyed=True)
     assert not request.may_repeat
+    assert not request.can_resend
     kept = Upload("recording_file", io.BytesIO(b"sound"), None)
     assert kept.can_rewind
     assert request.form() == {}

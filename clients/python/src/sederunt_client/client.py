@@ -25,7 +25,7 @@ from sederunt_client.live import (
 from sederunt_client.models import Bot, Recording
 from sederunt_client.requests import Outcome, Request, base_of, pause_after
 from sederunt_client.routes import Routes
-from sederunt_client.uploads import Progress
+from sederunt_client.uploads import Progress, refuse_changed
 from sederunt_client.waiting import Wait
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class Client(Routes):
         headers = request.headers
         for attempt in range(1, self._attempts + 1):
             outcome = self._try(request, headers)
-            pause = pause_after(outcome, attempt, may_repeat=request.may_repeat)
+            pause = pause_after(outcome, attempt, may_repeat=request.may_repeat, can_resend=request.can_resend)
             if pause is None or attempt == self._attempts:
                 break
             time.sleep(pause)
@@ -89,6 +89,9 @@ class Client(Routes):
                 )
         except httpx2.TransportError as error:
             return Outcome.of_error(error)
+        except Exception as error:
+            refuse_changed(error)
+            raise
         return Outcome(status=answer.status_code, headers=answer.headers, body=answer.content)
 
     def wait_for_bot(self, bot_id: str, *, timeout_s: float | None = None) -> Bot:
@@ -187,7 +190,7 @@ class AsyncClient(AsyncRoutes):
         headers = request.headers
         for attempt in range(1, self._attempts + 1):
             outcome = await self._try(request, headers)
-            pause = pause_after(outcome, attempt, may_repeat=request.may_repeat)
+            pause = pause_after(outcome, attempt, may_repeat=request.may_repeat, can_resend=request.can_resend)
             if pause is None or attempt == self._attempts:
                 break
             await asyncio.sleep(pause)
@@ -207,6 +210,9 @@ class AsyncClient(AsyncRoutes):
                 )
         except httpx2.TransportError as error:
             return Outcome.of_error(error)
+        except Exception as error:
+            refuse_changed(error)
+            raise
         return Outcome(status=answer.status_code, headers=answer.headers, body=answer.content)
 
     async def wait_for_bot(self, bot_id: str, *, timeout_s: float | None = None) -> Bot:

@@ -69,7 +69,12 @@ class Request(Generic[T]):
     @property
     def may_repeat(self) -> bool:
         """Return whether a try whose answer was lost may be followed by another."""
-        return (self.method in _REPEATABLE or self.is_keyed) and (self.upload is None or self.upload.can_rewind)
+        return (self.method in _REPEATABLE or self.is_keyed) and self.can_resend
+
+    @property
+    def can_resend(self) -> bool:
+        """Return whether all of it could be sent once more."""
+        return self.upload is None or self.upload.can_rewind
 
     def parameters(self) -> httpx2.QueryParams:
         """Return the query, a mapping as name[key]=value."""
@@ -132,18 +137,19 @@ class Outcome:
         return cls(error=error, was_sent=not isinstance(error, never))
 
 
-def pause_after(outcome: Outcome, attempt: int, *, may_repeat: bool) -> float | None:
+def pause_after(outcome: Outcome, attempt: int, *, may_repeat: bool, can_resend: bool = True) -> float | None:
     """Return the seconds to wait before the next try; None where there is to be none.
 
     Args:
         outcome: of the last try.
         attempt: how many tries there were, from 1.
         may_repeat: whether the request does nothing twice.
+        can_resend: whether all of it could be sent once more.
     """
     if outcome.status is None:
         if outcome.was_sent and not may_repeat:
             return None
-    elif outcome.status not in PASSING or (outcome.status != 429 and not may_repeat):
+    elif outcome.status not in PASSING or not (can_resend if outcome.status == 429 else may_repeat):
         return None
     after = outcome.headers.get("retry-after", "").strip()
     return told_pause(float(after)) if after.isdecimal() else growing_pause(attempt)

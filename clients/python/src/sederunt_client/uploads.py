@@ -6,8 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from sederunt_client.errors import SederuntClientError
+
 Source = str | os.PathLike[str] | IO[bytes]
 Progress = Callable[[int, "int | None"], None]
+
+_BLOCK = 65_536
 
 
 class Upload:
@@ -41,7 +45,22 @@ class Upload:
 
     def _form(self, name: str, file: IO[bytes]) -> dict[str, tuple[str, IO[bytes]]]:
         counted = _Counted(file, self._on_progress) if self._on_progress else file
-        return {self._field: (name, counted)}  # type: ignore[dict-item]  # what is asked of a file, it has
+        sent = counted if self.can_rewind else _Stream(counted)
+        return {self._field: (name, sent)}  # type: ignore[dict-item]  # what is asked of a file, it has
+
+
+class _Stream:
+    """Something to read whose length nobody can tell: the size that a pipe's descriptor has is 0."""
+
+    def __init__(self, file: "IO[bytes] | _Counted") -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
+
+    def __iter__(self) -> Iterator[bytes]:
+        while block := self.read(_BLOCK):
+            yield block
 
 
 class _Counted:
@@ -71,8 +90,14 @@ class _Counted:
         return self._file.seekable()
 
     def __iter__(self) -> Iterator[bytes]:
-        while block := self.read(65_536):
+        while block := self.read(_BLOCK):
             yield block
+
+
+def refuse_changed(error: Exception) -> None:
+    """Raise SederuntClientError for the complaint that more, or less, was sent than had been announced."""
+    if type(error).__module__.partition(".")[0] == "h11":
+        raise SederuntClientError(f"The file changed while it was sent: {error}.") from error
 
 
 def _size(file: IO[bytes]) -> int | None:
