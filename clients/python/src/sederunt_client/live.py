@@ -4,10 +4,13 @@ The decisions are in `Position`, which reads and writes nothing; `Listener` and 
 """
 
 import asyncio
+import contextlib
 import json
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Any, Protocol
 
 from websockets.asyncio.client import ClientConnection as AsyncConnection
@@ -19,6 +22,7 @@ from sederunt_client.errors import ApiError, BotDeleted, NotReached, SederuntCli
 from sederunt_client.requests import growing_pause
 
 PATIENCE_S = 300.0
+QUIET_S = 150.0  # after so long without a word a line is dead: the service sends a ping once a minute
 _OVER, _DELETED = 1000, 4404
 _PASSING = frozenset({429, 500, 502, 503, 504})
 
@@ -96,7 +100,14 @@ class Position:
         return growing_pause(self._failures)
 
 
-_BROKEN = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError, EOFError)
+_BROKEN = (
+    ConnectionClosed,
+    InvalidHandshake,
+    OSError,
+    TimeoutError,
+    asyncio.TimeoutError,  # another one before Python 3.11
+    EOFError,
+)
 
 
 class Listener:
@@ -105,6 +116,15 @@ class Listener:
     def __init__(self, address: str, since: int | None = None) -> None:
         self._position = Position(address, since)
         self._connection: ClientConnection | None = None
+        self._closed = threading.Event()
+
+    def __enter__(self) -> "Listener":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     @property
     def seq(self) -> int | None:
@@ -112,20 +132,23 @@ class Listener:
         return self._position.since
 
     def __iter__(self) -> Iterator[LiveEvent]:
-        while True:
+        while not self._closed.is_set():
+            pause: float | None = None
             try:
                 with connect(self._position.address, max_size=None) as self._connection:
-                    while True:
-                        event = self._position.take(self._connection.recv())
+                    while not self._closed.is_set():
+                        event = self._position.take(self._connection.recv(QUIET_S))
                         if event is not None:
                             yield event
             except _BROKEN as error:
+                if self._closed.is_set():
+                    return
                 pause = self._position.pause_after(error, time.monotonic())
             finally:
                 self._connection = None
             if pause is None:
                 return
-            time.sleep(pause)
+            self._closed.wait(pause)
 
     def act(self, action: str, **data: Any) -> None:
         """Send an action over the open connection, such as `change-avatar`; what cannot be done is an `error` event."""
@@ -134,17 +157,27 @@ class Listener:
         self._connection.send(json.dumps({"action": action, "data": data}))
 
     def close(self) -> None:
-        """Hang up."""
-        if self._connection is not None:
-            self._connection.close()
+        """Hang up, for good."""
+        self._closed.set()
+        if (connection := self._connection) is not None:
+            connection.close()
 
 
 class AsyncListener:
-    """Iterates over a bot's events until it has ended, connecting again by itself."""
+    """Iterates over a bot's events until it has ended, connecting again by itself; a context manager."""
 
     def __init__(self, address: str, since: int | None = None) -> None:
         self._position = Position(address, since)
         self._connection: AsyncConnection | None = None
+        self._closed = asyncio.Event()
+
+    async def __aenter__(self) -> "AsyncListener":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
 
     @property
     def seq(self) -> int | None:
@@ -152,26 +185,36 @@ class AsyncListener:
         return self._position.since
 
     async def __aiter__(self) -> AsyncIterator[LiveEvent]:
-        while True:
+        while not self._closed.is_set():
+            pause: float | None = None
             try:
                 async with connect_async(self._position.address, max_size=None) as self._connection:
-                    while True:
-                        event = self._position.take(await self._connection.recv())
+                    while not self._closed.is_set():
+                        event = self._position.take(await asyncio.wait_for(self._connection.recv(), QUIET_S))
                         if event is not None:
                             yield event
             except _BROKEN as error:
+                if self._closed.is_set():
+                    return
                 pause = self._position.pause_after(error, time.monotonic())
             finally:
                 self._connection = None
             if pause is None:
                 return
-            await asyncio.sleep(pause)
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._closed.wait(), pause)
 
     async def act(self, action: str, **data: Any) -> None:
         """Send an action over the open connection, such as `change-avatar`; what cannot be done is an `error` event."""
         if self._connection is None:
             raise NotReached("There is no connection at this moment.")
         await self._connection.send(json.dumps({"action": action, "data": data}))
+
+    async def close(self) -> None:
+        """Hang up, for good."""
+        self._closed.set()
+        if (connection := self._connection) is not None:
+            await connection.close()
 
 
 def hear(address: str) -> Iterator[bytes]:
@@ -212,17 +255,22 @@ async def hear_async(address: str) -> AsyncIterator[bytes]:
 
 def events_address(bot: HasSockets | str) -> str:
     """Return the address of a bot's events. Raises SederuntClientError where it has none."""
-    return bot if isinstance(bot, str) else _some(bot.websocket_url or bot.websocket_read_only_url)
+    given = bot if isinstance(bot, str) else bot.websocket_url or bot.websocket_read_only_url
+    return _address(given, "websocket_url")
 
 
 def audio_address(bot: HasSockets | str) -> str:
     """Return the address of a bot's sound. Raises SederuntClientError where it has none."""
-    return bot if isinstance(bot, str) else _some(bot.websocket_audio_url)
+    return _address(bot if isinstance(bot, str) else bot.websocket_audio_url, "websocket_audio_url")
 
 
-def _some(address: str | None) -> str:
-    if address is None:
+def _address(given: str | None, field_name: str) -> str:
+    if given is None:
         raise SederuntClientError(
             "This bot has no sockets: give it a realtime model, or `realtime_audio=True`, when you create it."
         )
-    return address
+    if not given.startswith(("ws://", "wss://")):
+        raise SederuntClientError(
+            f"'{given[:40]}' is not the address of a socket: give the bot, or its `{field_name}`."
+        )
+    return given
