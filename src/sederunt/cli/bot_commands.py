@@ -12,7 +12,7 @@ import typer
 from sederunt import log
 from sederunt.cli.context import OF_DEFAULT, AccountName, Data, Output, OutputFormat
 from sederunt.cli.error_messages import plain_errors
-from sederunt.cli.running_service import Key, ServicePlace, Url, service_of
+from sederunt.cli.running_service import Key, ServicePlace, Url, place_of, service_of
 from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.errors import InvalidConfig
 from sederunt.mcp.backend import Backend, Refusal, ServiceAway
@@ -32,6 +32,7 @@ BotId = Annotated[str, typer.Argument(help="The bot's id.")]
 
 
 def create(
+    ctx: typer.Context,
     meeting_url: Annotated[str, typer.Argument(help="The meeting's link.")],
     name: Annotated[str, typer.Option(help="Its name in the meeting.")] = "Minutes",
     service: Annotated[str | None, typer.Option(help="where the meeting is held; absent: told from the link.")] = None,
@@ -66,20 +67,28 @@ def create(
         if watch_it:
             await _watch(backend, bot["id"])
 
-    _ask(act, ServicePlace(url=url, key=key, data=data, account=account))
+    _ask(act, place_of(ctx, url=url, key=key, data=data, account=account))
 
 
-def stop(bot_id: BotId, url: Url = None, key: Key = None, data: Data = None, account: AccountName = OF_DEFAULT) -> None:
+def stop(
+    ctx: typer.Context,
+    bot_id: BotId,
+    url: Url = None,
+    key: Key = None,
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+) -> None:
     """Let a bot leave its meeting; what it recorded is kept."""
 
     async def act(backend: Backend) -> None:
         answer = await backend.ask("POST", f"/bot/{_id(bot_id)}/stop")
         tell(plain(answer["message"]), err=True)
 
-    _ask(act, ServicePlace(url=url, key=key, data=data, account=account))
+    _ask(act, place_of(ctx, url=url, key=key, data=data, account=account))
 
 
 def watch(
+    ctx: typer.Context,
     bot_id: BotId,
     url: Url = None,
     key: Key = None,
@@ -95,7 +104,7 @@ def watch(
     async def act(backend: Backend) -> None:
         await _watch(backend, _id(bot_id), as_json=output is OutputFormat.JSON)
 
-    _ask(act, ServicePlace(url=url, key=key, data=data, account=account), COULD_NOT_WATCH)
+    _ask(act, place_of(ctx, url=url, key=key, data=data, account=account), COULD_NOT_WATCH)
 
 
 def _ask(act: Callable[[Backend], Awaitable[None]], place: ServicePlace, code: int = 1) -> None:

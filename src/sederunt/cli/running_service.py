@@ -38,6 +38,29 @@ class ServicePlace:
     account: str
 
 
+def place_of(ctx: typer.Context, *, url: str | None, key: str | None, data: Path | None, account: str) -> ServicePlace:
+    """Return where the service is: what is typed goes before what is exported.
+
+    Raises BadParameter where some of what is typed would not be heard.
+    """
+    typed = [name for name in ("url", "key", "data", "account") if _is_typed(ctx, name)]
+    elsewhere = [f"--{name}" for name in typed if name in ("url", "key")]
+    here = [f"--{name}" for name in typed if name in ("data", "account")]
+    if elsewhere and here:
+        sentence = f"It is for a service at an address, whose account is the key's: it does not stand beside {here[0]}."
+        raise typer.BadParameter(sentence, param_hint=elsewhere[0])
+    if elsewhere and url is None:
+        raise typer.BadParameter("Give --url too: the data directory has a key of its own.", param_hint="--key")
+    if here:
+        url = key = None
+    return ServicePlace(url=url, key=key, data=data, account=account)
+
+
+def _is_typed(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 @asynccontextmanager
 async def service_of(place: ServicePlace) -> AsyncIterator[Backend]:
     """Provide the service. Raises SetupError where it is not known where or as whom."""

@@ -91,6 +91,17 @@ async def test_what_is_wrong_is_a_sentence_with_its_field(terminal: Terminal) ->
     assert "SEDERUNT_KEY" in keyless
 
 
+async def test_a_place_that_is_typed_goes_before_one_that_is_exported(terminal: Terminal) -> None:
+    room = terminal.room
+    customer = await room.accounts.create("customer-b")
+    elsewhere = {"SEDERUNT_URL": "http://127.0.0.1:1", "SEDERUNT_KEY": room.key}
+    here = ("--data", str(terminal.data), "--account", "customer-b")
+    bot_id = (await terminal.run("create", LINK, "--model", "none", *here, code=0, **elsewhere)).strip()
+    assert (await room.bots.get(UUID(bot_id))).account_id == customer.id
+    of_settings = {**elsewhere, "SEDERUNT_DATA": str(terminal.data)}
+    await terminal.run("stop", bot_id, "--account", "customer-b", code=0, **of_settings)
+
+
 async def test_a_bot_is_watched_from_a_laptop_until_its_end(terminal: Terminal) -> None:
     room = terminal.room
     environment = {"SEDERUNT_URL": terminal.url, "SEDERUNT_KEY": room.key}
