@@ -8,6 +8,7 @@ import asyncio
 import importlib.util
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -38,8 +39,16 @@ logger = log.get(component="mcp")
 
 
 def is_installed() -> bool:
-    """Return whether the protocol's library is there (the extra `mcp`)."""
-    return importlib.util.find_spec("mcp") is not None
+    """Return whether the protocol's library is there (the extra `mcp`), with the server that is needed of it.
+
+    Older releases lack the server. It is looked for without `find_spec`, which would load what it is in.
+    """
+    found = importlib.util.find_spec("mcp")
+    for name in ("mcp.server", "mcp.server.mcpserver"):
+        if found is None:
+            break
+        found = PathFinder.find_spec(name, found.submodule_search_locations or [])
+    return found is not None
 
 
 class McpEndpoint:
@@ -48,8 +57,7 @@ class McpEndpoint:
     def __init__(self, settings: ApiSettings) -> None:
         self.app: ASGIApp | None = None
         self._settings = settings
-        self._sessions: StreamableHTTPSessionManager | None = None
-        self._opening = asyncio.Lock()
+        self._sessions: asyncio.Future[StreamableHTTPSessionManager] | None = None
         self._closing = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
 
@@ -80,23 +88,33 @@ class McpEndpoint:
             request_info_of(request).comes_from(caller)
             body = await whole_body(request, LONGEST_BODY)
             refuse_parts(body, MOST_COMMAS)
+            sessions = await self._opened()
         except Exception as error:
             answer: Response = answer_to(error)
             await answer(scope, receive, send)
             return
-        async with self._opening:
-            if self._sessions is None:
-                ready: asyncio.Future[StreamableHTTPSessionManager] = asyncio.get_running_loop().create_future()
-                self._running = asyncio.create_task(self._run(ready))
-                self._sessions = await ready
-        await self._sessions.asgi_app(scope, _again(body, receive), send)
+        await sessions.asgi_app(scope, _again(body, receive), send)
+
+    async def _opened(self) -> "StreamableHTTPSessionManager":
+        """Return what answers; the first request begins it. Raises what went wrong, and the next one begins anew."""
+        if self._sessions is None:
+            self._sessions = asyncio.get_running_loop().create_future()
+            self._running = asyncio.create_task(self._run(self._sessions))
+        return await asyncio.shield(self._sessions)  # others wait for it, too, when this one hangs up
 
     async def _run(self, ready: "asyncio.Future[StreamableHTTPSessionManager]") -> None:
         """Keep the protocol's own tasks, from the first request to the end: they must end where they began."""
-        sessions = await asyncio.to_thread(self._made)
-        async with sessions.run():
-            ready.set_result(sessions)
-            await self._closing.wait()
+        try:
+            sessions = await asyncio.to_thread(self._made)
+            async with sessions.run():
+                ready.set_result(sessions)
+                await self._closing.wait()
+        except Exception as error:
+            self._sessions = None
+            if ready.done():
+                logger.error("the protocol's tasks ended", action="mcp_ended", exc_info=error)
+            else:
+                ready.set_exception(error)
 
     def _made(self) -> "StreamableHTTPSessionManager":
         from mcp.server.transport_security import TransportSecuritySettings
