@@ -36,10 +36,14 @@ def doctor(
     """Prove browser, NATS, disk, storage, database and speech model with real audio. Exit code 1 on a fault."""
     settings = load(**({} if data is None else {"data": data}))
     log.configure("lines", "error")
-    wanted = {name.lower() for name in only}
-    checks = [(part, check) for part, check in CHECKS if not wanted or part.lower() in wanted]
-    if not checks:
-        raise typer.BadParameter(f"There is no such part; there are: {', '.join(part for part, _ in CHECKS)}.")
+    known = {part.lower() for part, _ in CHECKS}
+    if unknown := [name for name in only if name.lower() not in known]:
+        raise typer.BadParameter(
+            f"There is no part '{plain(unknown[0])}'; there are: {', '.join(part for part, _ in CHECKS)}.",
+            param_hint="--only",
+        )
+    wanted = {name.lower() for name in only} or known
+    checks = [(part, check) for part, check in CHECKS if part.lower() in wanted]
     findings = [_examined(part, check, settings, quiet=as_json) for part, check in checks]
     if as_json:
         tell_json([{**asdict(finding), "took_s": round(finding.took_s, 2)} for finding in findings])

@@ -75,3 +75,10 @@ def test_a_damaged_database_file_is_not_blamed_on_a_server(tmp_path: Path) -> No
     assert code == 1
     assert findings["database"]["found"].endswith("cannot be opened: file is not a database.")
     assert findings["database"]["remedy"].startswith("Look at the file and its owner")
+
+
+def test_a_part_that_is_none_is_refused_beside_one_that_is(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sederunt.cli.main", "doctor", "--data", str(tmp_path)]
+    done = subprocess.run([*command, "--only", "disk", "--only", "nast"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2, done.stdout
+    assert "'nast'" in done.stderr
