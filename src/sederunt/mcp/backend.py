@@ -45,7 +45,11 @@ class Backend:
         self, method: str, path: str, *, body: Mapping[str, Any] | None = None, query: Mapping[str, Any] | None = None
     ) -> Any:
         """Return the answer of a route below the version prefix. Raises Refusal, ServiceAway."""
-        return _good(await self._answer(method, PREFIX + path, body=body, query=query)).json()
+        answer = _good(await self._answer(method, PREFIX + path, body=body, query=query))
+        try:
+            return answer.json()
+        except ValueError:  # a site that answers every path with its page
+            raise Refusal(answer.status_code, _told(answer)) from None
 
     async def text(self, path: str, *, query: Mapping[str, Any]) -> str:
         """Return the answer of a route that answers in text. Raises Refusal, ServiceAway."""
