@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 IDLE_S = 20.0  # without a reader; it holds some 40 MB
 STOPPED_S = 2.0  # a process that is stopped by a signal and told to go on sooner harms nobody
 STARTED, LOST = b"started", b"lost"
+_ANSWER = 3  # the descriptor of a reader's answer; whatever is printed goes to standard error
 
 Acts = Callable[..., None]
 
@@ -28,10 +29,10 @@ Acts = Callable[..., None]
 def main() -> None:
     """Start a reader for each request on the socket whose number is the first argument, until its other end is closed.
 
-    A request is a JSON list of what `main` of the module ACTS is called with, and three descriptors: the reader's
-    standard output and error, and a socket. That socket is told `started`, and at last the exit status and the
-    CPU-seconds that it used; where its other end is closed before, the reader is killed. A reader that somebody stopped
-    by a signal is killed too, and its socket is told `lost`.
+    A request is a JSON list of what `main` of the module ACTS is called with after the file that its answer goes to,
+    and three descriptors: the pipe behind that file, the reader's standard error, and a socket. That socket is told
+    `started`, and at last the exit status and the CPU-seconds that it used; where its other end is closed before, the
+    reader is killed. A reader that somebody stopped by a signal is killed too, and its socket is told `lost`.
     """
     asked = socket.socket(fileno=int(sys.argv[1]))
     acts = importlib.import_module(sys.argv[2])
@@ -126,10 +127,11 @@ def _read(acts: Acts, request: list[str], output: int, errors: int) -> NoReturn:
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for number, descriptor in enumerate((os.open(os.devnull, os.O_RDONLY), output, errors)):
+        for number, descriptor in enumerate((os.open(os.devnull, os.O_RDONLY), errors, errors, output)):
             os.dup2(descriptor, number)
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        acts(*request)
+        os.closerange(_ANSWER + 1, os.sysconf("SC_OPEN_MAX"))
+        with os.fdopen(_ANSWER, "wb") as answer:
+            acts(answer, *request)
         sys.stdout.flush()
         status = 0
     except BaseException:

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from sederunt.media.landlock import see_only
 
@@ -28,9 +28,12 @@ def preload() -> None:
     import sederunt.media.channels
     import sederunt.media.pcm
     import sederunt.media.probe  # noqa: F401
+    from sederunt import log
+
+    log.configure()
 
 
-def main(act: str, path: str, cpu_s: str, gives_way: str, *moments: str) -> None:
+def main(answer: BinaryIO, act: str, path: str, cpu_s: str, gives_way: str, *moments: str) -> None:
     """Run one act: `probe` writes facts as JSON; `pcm`, between two moments, writes 16-bit samples at 16 kHz, of one
     channel where three more words tell of it; `channels` tells as JSON whether two have different people.
 
@@ -42,11 +45,11 @@ def main(act: str, path: str, cpu_s: str, gives_way: str, *moments: str) -> None
 
     try:
         if act == "probe":
-            _probe(Path(path))
+            _probe(answer, Path(path))
         elif act == "channels":
-            _judge_channels(Path(path), float(moments[0]))
+            _judge_channels(answer, Path(path), float(moments[0]))
         else:
-            _decode(Path(path), *map(float, moments))
+            _decode(answer, Path(path), *map(float, moments))
     except MediaError as error:
         tell(type(error).__name__, str(error))
     except MemoryError:
@@ -74,19 +77,19 @@ def give_up_rights(cpu_s: int, *readable: Path, memory_bytes: int = MEMORY_BYTES
     see_only(*readable)
 
 
-def _probe(path: Path) -> None:
+def _probe(answer: BinaryIO, path: Path) -> None:
     from sederunt.media.probe import probe
 
-    sys.stdout.write(json.dumps(dataclasses.asdict(probe(path))))
+    answer.write(json.dumps(dataclasses.asdict(probe(path))).encode())
 
 
-def _decode(path: Path, start_s: float, end_s: float, *channel: float) -> None:
+def _decode(answer: BinaryIO, path: Path, start_s: float, end_s: float, *channel: float) -> None:
     import numpy as np
 
     with contextlib.suppress(BrokenPipeError):  # the reader has heard enough
         for samples in _sound(path, start_s, end_s, channel):
-            sys.stdout.buffer.write(np.rint(samples * 32_768).clip(-32_768, 32_767).astype("<i2").tobytes())
-        sys.stdout.buffer.flush()
+            answer.write(np.rint(samples * 32_768).clip(-32_768, 32_767).astype("<i2").tobytes())
+        answer.flush()
 
 
 def _sound(path: Path, start_s: float, end_s: float, channel: Sequence[float]) -> "Iterator[NDArray[np.float32]]":
@@ -101,13 +104,13 @@ def _sound(path: Path, start_s: float, end_s: float, channel: Sequence[float]) -
     return one_channel(stretches, CallChannel(number=int(number), levels_db=(levels_db[0], levels_db[1])))
 
 
-def _judge_channels(path: Path, end_s: float) -> None:
+def _judge_channels(answer: BinaryIO, path: Path, end_s: float) -> None:
     from sederunt.media.channels import separate_channels
     from sederunt.media.pcm import read_pcm
 
     blocks = (block.samples for block in read_pcm(path, end_s=end_s, block_s=5.0, channels=2))
     found = separate_channels(blocks)
-    sys.stdout.write(json.dumps([dataclasses.asdict(channel) for channel in found or ()]))
+    answer.write(json.dumps([dataclasses.asdict(channel) for channel in found or ()]).encode())
 
 
 def tell(error: str, message: str) -> None:

@@ -26,6 +26,7 @@ from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.media.sandboxed_reader import read_pcm_sandboxed, separate_channels_sandboxed
 
 TONE = ("-f", "lavfi", "-i", "sine=440:duration=4:sample_rate=44100")
+TURNS = ("-f", "lavfi", "-i", "aevalsrc='0.3*sin(2764*t)*lt(mod(t,4),2)|0.3*sin(2073*t)*gte(mod(t,4),2)':d=8:s=44100")
 YEARS_S = 20 * 365 * 86_400
 
 
@@ -36,8 +37,7 @@ def test_it_finds_what_the_parser_finds(make_file: Make) -> None:
 
 
 def test_two_people_in_two_channels_are_read_apart(make_file: Make) -> None:
-    turns = "aevalsrc='0.3*sin(2764*t)*lt(mod(t,4),2)|0.3*sin(2073*t)*gte(mod(t,4),2)':d=8:s=44100"
-    path = make_file("call.mp3", "-f", "lavfi", "-i", turns)
+    path = make_file("call.mp3", *TURNS)
     assert probe_sandboxed(path).channels == 2
     left, right = separate_channels_sandboxed(path, duration_s=8.0)
     sound = [
@@ -89,6 +89,22 @@ def test_samples_are_the_same_to_the_bit(make_file: Make) -> None:
     there = list(read_pcm_sandboxed(path, duration_s=4.0, start_s=1.0, block_s=0.5))
     assert there[0].start_s == 1.0
     assert np.array_equal(here, np.concatenate([block.samples for block in there]))
+
+
+@pytest.mark.parametrize("name", ["call.mp3", "call.m4a"])
+@pytest.mark.parametrize("damaged", [1, 13])
+def test_what_is_said_of_damage_gets_into_no_answer(make_file: Make, name: str, damaged: int) -> None:
+    path = make_file(name, *TURNS)
+    with av.open(str(path)) as container:
+        packets = [(packet.pos or 0, packet.size) for packet in container.demux(audio=0) if packet.size]
+    data = bytearray(path.read_bytes())
+    for pos, size in packets[50 : 50 + 2 * damaged : 2]:
+        data[pos + 4 : pos + size] = b"\xff" * (size - 4)  # past the header by which a frame is found
+    path.write_bytes(data)
+    here = np.concatenate([block.samples for block in read_pcm(path)])
+    there = np.concatenate([block.samples for block in read_pcm_sandboxed(path, duration_s=8.0)])
+    assert np.array_equal(here, there)
+    assert len(separate_channels_sandboxed(path, duration_s=8.0)) == 2
 
 
 def test_faults_keep_their_sentences(tmp_path: Path) -> None:
@@ -244,7 +260,8 @@ def test_nothing_of_its_parent_is_left_to_a_reader(monkeypatch: pytest.MonkeyPat
     with Path(__file__).open("rb"), telling.reader() as reader:
         assert reader.wait(60) == 0
         told = json.loads(reader.output.read())
-    assert told["descriptors"] == [0, 1, 2]
+        assert reader.errors.read() == b"said aside"
+    assert told["descriptors"] == [0, 1, 2, 3]  # the last is its answer
     assert not any(name.startswith("SEDERUNT") for name in told["environment"])
 
 
