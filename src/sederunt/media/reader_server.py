@@ -58,6 +58,8 @@ class _ForkServer:
         while (ready := self._selector.select(STOPPED_S if self._stopped else IDLE_S)) or self._readers:
             self._end_stopped()
             for key, _ in ready:
+                if self._selector.get_map().get(key.fd) is not key:
+                    continue  # its reader ended just before, and its number may be another's by now
                 if key.fileobj is self._asked:
                     if not self._fork():
                         return

@@ -1,13 +1,15 @@
 """Callers' files are read by a process that can be spared."""
 
 import json
+import os
 import signal
 import socket
 import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -263,6 +265,33 @@ def test_nothing_of_its_parent_is_left_to_a_reader(monkeypatch: pytest.MonkeyPat
         assert reader.errors.read() == b"said aside"
     assert told["descriptors"] == [0, 1, 2, 3]  # the last is its answer
     assert not any(name.startswith("SEDERUNT") for name in told["environment"])
+
+
+def test_a_reader_that_ends_while_its_asker_hangs_up_takes_no_other_one_with_it(tmp_path: Path) -> None:
+    server = _tried("at once")
+    with _held(tmp_path) as (held, let_go), server.reader(str(held)) as other:
+        with server.reader(os.devnull) as ended:
+            forked_from = ended.output.read()
+        with server.reader(os.devnull) as after:
+            assert (after.output.read(), after.wait(60)) == (forked_from, 0)
+        let_go()
+        assert (other.output.read(), other.wait(60)) == (forked_from, 0)
+
+
+def _tried(trial: str) -> ReaderServer:
+    return ReaderServer("integration.media.trying", {"PYTHONPATH": str(Path(__file__).parents[2]), "TRIAL": trial})
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[tuple[Path, Callable[[], object]]]:
+    """Make a file that readers wait at; they go on after the call."""
+    path = folder / "held"
+    os.mkfifo(path)
+    end = os.open(path, os.O_RDWR)
+    try:
+        yield path, lambda: os.write(end, b"goes on")
+    finally:
+        os.close(end)
 
 
 def test_the_process_that_readers_come_from_ends_when_it_is_idle() -> None:
