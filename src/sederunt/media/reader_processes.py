@@ -11,11 +11,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from sederunt.media.reader_server import LOST, STARTED, STOPPED_S
 
-# On a machine that is busy. A server that takes longer is frozen, and another one takes its place.
+# On a machine that is busy: until a server's first answer, and between two. A server that takes longer is frozen, and
+# another one takes its place.
 START_S, ANSWER_S = 120.0, 30.0
 LIMIT_SLACK_S = 0.5  # the kernel counts CPU towards a limit in steps
 _NOBODY = "The process that readers of files are forked from does not answer."
@@ -49,6 +51,22 @@ class ReaderProcess:
         return int(status)
 
 
+@dataclass(eq=False, slots=True)
+class _ServerProcess:
+    """The process that readers are forked from, and the socket on which it is asked for them."""
+
+    process: subprocess.Popen[bytes]
+    asking: socket.socket
+    started_at: float = field(default_factory=time.monotonic)
+    answered_at: float | None = None
+
+    def answers_by(self, asked_at: float) -> float:
+        """Return until when whoever asked then has an answer, unless this is frozen (monotonic)."""
+        if self.answered_at is None:
+            return self.started_at + START_S
+        return max(asked_at, self.answered_at) + ANSWER_S
+
+
 class ReaderServer:
     """Starts readers, from any thread; the process that they are forked from ends with this one, or when it is idle.
 
@@ -60,7 +78,7 @@ class ReaderServer:
     def __init__(self, acts: str, environment: dict[str, str]) -> None:
         self._acts, self._environment = acts, environment
         self._lock = threading.Lock()
-        self._server: tuple[subprocess.Popen[bytes], socket.socket] | None = None
+        self._server: _ServerProcess | None = None
 
     @contextmanager
     def reader(self, *request: str) -> Iterator[ReaderProcess]:
@@ -71,53 +89,51 @@ class ReaderServer:
             ended, ended_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with os.fdopen(output, "rb") as output_file, os.fdopen(errors, "rb") as errors_file, ended:
                 try:
-                    server, is_new = self._ask(request, output_end, errors_end, ended_end.fileno())
+                    server = self._ask(request, output_end, errors_end, ended_end.fileno())
                 finally:
                     os.close(output_end)
                     os.close(errors_end)
                     ended_end.close()
-                ended.settimeout(START_S if is_new else ANSWER_S)
-                if _is_started(ended):
+                if _is_started(ended, server):
                     yield ReaderProcess(output_file, errors_file, ended)
                     return
             self._discard(server)
         raise ReaderLost(_NOBODY)
 
-    def _ask(self, request: tuple[str, ...], *descriptors: int) -> tuple[subprocess.Popen[bytes], bool]:
+    def _ask(self, request: tuple[str, ...], *descriptors: int) -> _ServerProcess:
         with self._lock:
-            is_new = self._server is None
             if self._server is None:
                 self._server = self._start()
-            process, asking = self._server
             with contextlib.suppress(OSError):  # it has ended: nobody will say `started`
-                socket.send_fds(asking, [json.dumps(request).encode()], descriptors)
-            return process, is_new
+                socket.send_fds(self._server.asking, [json.dumps(request).encode()], descriptors)
+            return self._server
 
-    def _start(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    def _start(self) -> _ServerProcess:
         asking, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with asked:
             command = [sys.executable, "-m", "sederunt.media.reader_server", str(asked.fileno()), self._acts]
             process = subprocess.Popen(
                 command, env=self._environment, pass_fds=[asked.fileno()], stdin=subprocess.DEVNULL
             )
-        threading.Thread(target=self._until_ended, args=[process], daemon=True).start()
-        return process, asking
+        server = _ServerProcess(process, asking)
+        threading.Thread(target=self._until_ended, args=[server], daemon=True).start()
+        return server
 
-    def _until_ended(self, process: subprocess.Popen[bytes]) -> None:
-        end_where_stopped(process.pid)
-        process.wait()
-        self._forget(process)
+    def _until_ended(self, server: _ServerProcess) -> None:
+        end_where_stopped(server.process.pid)
+        server.process.wait()
+        self._forget(server)
 
-    def _discard(self, process: subprocess.Popen[bytes]) -> None:
+    def _discard(self, server: _ServerProcess) -> None:
         """Have the next reader forked from another process."""
-        self._forget(process)
-        process.kill()
-        process.wait()
+        self._forget(server)
+        server.process.kill()
+        server.process.wait()
 
-    def _forget(self, process: subprocess.Popen[bytes]) -> None:
+    def _forget(self, server: _ServerProcess) -> None:
         with self._lock:
-            if self._server is not None and self._server[0] is process:
-                self._server[1].close()
+            if self._server is server:
+                server.asking.close()
                 self._server = None
 
 
@@ -136,8 +152,18 @@ def _state(child: int, what: int) -> int | None:
     return found.si_code if found else None
 
 
-def _is_started(ended: socket.socket) -> bool:
-    try:
-        return ended.recv(64) == STARTED
-    except OSError:
-        return False
+def _is_started(ended: socket.socket, server: _ServerProcess) -> bool:
+    """Wait for the answer to a request; one of a server that answers others meanwhile is still to come."""
+    asked_at = time.monotonic()
+    while (left_s := server.answers_by(asked_at) - time.monotonic()) > 0:
+        ended.settimeout(left_s)
+        try:
+            is_started = ended.recv(64) == STARTED
+        except TimeoutError:
+            continue
+        except OSError:
+            return False
+        if is_started:
+            server.answered_at = time.monotonic()
+        return is_started
+    return False

@@ -8,7 +8,9 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
@@ -276,6 +278,20 @@ def test_a_reader_that_ends_while_its_asker_hangs_up_takes_no_other_one_with_it(
             assert (after.output.read(), after.wait(60)) == (forked_from, 0)
         let_go()
         assert (other.output.read(), other.wait(60)) == (forked_from, 0)
+
+
+def test_whoever_asks_while_the_process_is_still_loading_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_processes, "ANSWER_S", 2.0)
+    server = _tried("slow")
+
+    def forked_from(after_s: float) -> bytes:
+        time.sleep(after_s)
+        with server.reader(os.devnull) as reader:
+            return reader.output.read()
+
+    with ThreadPoolExecutor(8) as askers:
+        answers = list(askers.map(forked_from, np.arange(8) / 10))
+    assert len(set(answers)) == 1
 
 
 def _tried(trial: str) -> ReaderServer:
