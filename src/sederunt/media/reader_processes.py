@@ -21,6 +21,7 @@ from sederunt.media.reader_server import LOST, STARTED, STOPPED_S
 START_S, ANSWER_S = 120.0, 30.0
 LIMIT_SLACK_S = 0.5  # the kernel counts CPU towards a limit in steps
 _NOBODY = "The process that readers of files are forked from does not answer."
+_NO_ROOM = "There is no room for another process that reads a file, or for its descriptors."
 _KILLED = "The process that read the file was killed."
 _STOPPED = "The process that read the file was stopped by a signal, and did not go on."
 
@@ -66,6 +67,15 @@ class _ServerProcess:
             return self.started_at + START_S
         return max(asked_at, self.answered_at) + ANSWER_S
 
+    def has_ended(self) -> bool:
+        """Return whether the other end of the socket is closed; nothing is ever said on it."""
+        try:
+            return not self.asking.recv(1, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:  # reset, or closed here because it has ended
+            return True
+
 
 class ReaderServer:
     """Starts readers, from any thread; the process that they are forked from ends with this one, or when it is idle.
@@ -94,9 +104,12 @@ class ReaderServer:
                     os.close(output_end)
                     os.close(errors_end)
                     ended_end.close()
-                if _is_started(ended, server):
+                told = _told(ended, server)
+                if told == STARTED:
                     yield ReaderProcess(output_file, errors_file, ended)
                     return
+            if told == LOST or (told is not None and not server.has_ended()):
+                raise ReaderLost(_NO_ROOM)  # others are read by this server: it stays
             self._discard(server)
         raise ReaderLost(_NOBODY)
 
@@ -152,18 +165,19 @@ def _state(child: int, what: int) -> int | None:
     return found.si_code if found else None
 
 
-def _is_started(ended: socket.socket, server: _ServerProcess) -> bool:
-    """Wait for the answer to a request; one of a server that answers others meanwhile is still to come."""
+def _told(ended: socket.socket, server: _ServerProcess) -> bytes | None:
+    """Return the answer to a request, empty where there will be none; None where the server is frozen.
+
+    As long as it answers others, the answer is still to come.
+    """
     asked_at = time.monotonic()
     while (left_s := server.answers_by(asked_at) - time.monotonic()) > 0:
         ended.settimeout(left_s)
         try:
-            is_started = ended.recv(64) == STARTED
+            told = ended.recv(64)
         except TimeoutError:
             continue
-        except OSError:
-            return False
-        if is_started:
+        if told:
             server.answered_at = time.monotonic()
-        return is_started
-    return False
+        return told
+    return None

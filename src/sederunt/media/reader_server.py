@@ -32,7 +32,8 @@ def main() -> None:
     A request is a JSON list of what `main` of the module ACTS is called with after the file that its answer goes to,
     and three descriptors: the pipe behind that file, the reader's standard error, and a socket. That socket is told
     `started`, and at last the exit status and the CPU-seconds that it used; where its other end is closed before, the
-    reader is killed. A reader that somebody stopped by a signal is killed too, and its socket is told `lost`.
+    reader is killed. A reader that somebody stopped by a signal is killed too, and its socket is told `lost`. That is
+    all that it is told where no reader can be started; where descriptors were cut off, its other end is closed.
     """
     asked = socket.socket(fileno=int(sys.argv[1]))
     acts = importlib.import_module(sys.argv[2])
@@ -74,15 +75,25 @@ class _ForkServer:
         request, descriptors, _, _ = socket.recv_fds(self._asked, 65_536, 3)
         if not request:
             return False
+        if len(descriptors) != 3:  # there was no room for more
+            for descriptor in descriptors:
+                os.close(descriptor)
+            return True
         output, errors, waiting = descriptors
-        reader = os.fork()
-        if reader == 0:
-            _read(self._acts, json.loads(request), output, errors)
+        asker = socket.socket(fileno=waiting)
+        try:
+            reader = os.fork()
+        except OSError:  # no room for a process
+            _tell(asker, LOST)
+            asker.close()
+        else:
+            if reader == 0:
+                _read(self._acts, json.loads(request), output, errors)
+            self._readers[reader] = asker
+            _tell(asker, STARTED)
+            self._selector.register(asker, selectors.EVENT_READ)
         os.close(output)
         os.close(errors)
-        asker = self._readers[reader] = socket.socket(fileno=waiting)
-        _tell(asker, STARTED)
-        self._selector.register(asker, selectors.EVENT_READ)
         return True
 
     def _reap(self) -> None:

@@ -294,6 +294,19 @@ def test_whoever_asks_while_the_process_is_still_loading_waits_for_it(monkeypatc
     assert len(set(answers)) == 1
 
 
+@pytest.mark.parametrize("trial", ["no fork", "no descriptors"])
+def test_a_reader_that_cannot_be_started_takes_no_other_one_with_it(tmp_path: Path, trial: str) -> None:
+    server = _tried(trial)
+    with _held(tmp_path) as (held, let_go), server.reader(str(held)) as one, server.reader(str(held)) as two:
+        with pytest.raises(ReaderLost, match="no room"), server.reader(os.devnull):
+            pass
+        with server.reader(os.devnull) as after:
+            forked_from = after.output.read()
+        let_go()
+        for reader in (one, two):
+            assert (reader.output.read(), reader.wait(60)) == (forked_from, 0)
+
+
 def _tried(trial: str) -> ReaderServer:
     return ReaderServer("integration.media.trying", {"PYTHONPATH": str(Path(__file__).parents[2]), "TRIAL": trial})
 

@@ -1,11 +1,14 @@
 """Readers that end when they are told to, from a process that is tried as its environment says."""
 
 import os
+import resource
 import selectors
+import socket
 import sys
 import time
+from itertools import count
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 
 def preload() -> None:
@@ -45,15 +48,38 @@ def _load_slowly() -> None:
 
 def _fail_to_fork() -> None:
     """Have the third fork fail, as it does where a limit of processes is reached."""
-    fork, left = os.fork, [2]
+    fork, calls = os.fork, count(1)
 
     def fork_or_fail() -> int:
-        left[0] -= 1
-        if left[0] == -1:
+        if next(calls) == 3:
             raise BlockingIOError
         return fork()
 
     os.fork = fork_or_fail
 
 
-_TRIALS = {"at once": _end_and_hang_up_at_once, "slow": _load_slowly, "no fork": _fail_to_fork}
+def _run_out_of_descriptors() -> None:
+    """Have room for one descriptor of the three that come with the third request."""
+    receive, calls = socket.recv_fds, count(1)
+
+    def receive_some(*arguments: Any) -> Any:
+        if next(calls) != 3:
+            return receive(*arguments)
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        free = os.dup(0)
+        os.close(free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, limits[1]))
+        try:
+            return receive(*arguments)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+    socket.recv_fds = receive_some  # type: ignore[assignment]
+
+
+_TRIALS = {
+    "at once": _end_and_hang_up_at_once,
+    "slow": _load_slowly,
+    "no fork": _fail_to_fork,
+    "no descriptors": _run_out_of_descriptors,
+}
