@@ -15,7 +15,7 @@ EXPORTED = {"SEDERUNT_URL": URL, "SEDERUNT_KEY": KEY}
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[ServicePlace]:
     """Keep the places that are asked, and ask none."""
     places: list[ServicePlace] = []
-    monkeypatch.setattr(bot_commands, "_ask", lambda _act, place: places.append(place))
+    monkeypatch.setattr(bot_commands, "_ask", lambda _act, place, _code=1: places.append(place))
     return places
 
 
