@@ -99,6 +99,8 @@ def verify(
             models = [found for found in models if found.name == name]
             if not models:
                 raise SetupError(resolution.remedies(name, offline=settings.whisper.offline))
+        if not models:
+            tell("There is no model on this machine, so nothing was checked.", err=True)
         damaged = False
         for found in models:
             wrong = found.faults()
