@@ -180,7 +180,8 @@ async def _serve(settings: Settings, held: Held, drain_timeout_s: float, before:
         count=beginning.replaced,
         go_on=partial(_go_on, stop, supervisor, held, server, beginning.database),
     )
-    beside = [watching, asyncio.create_task(replacing, name="replacing")]
+    collecting = asyncio.create_task(supervisor.keep_collecting(), name="collecting")
+    beside = [watching, collecting, asyncio.create_task(replacing, name="replacing")]
     await stop.wait()
     with contextlib.suppress(OSError):  # a disk that went read-only takes nobody's drain
         forget_address(settings.data)

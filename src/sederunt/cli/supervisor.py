@@ -3,7 +3,7 @@
 A child is *ready* when it has printed a line {"ready": …} on its standard output, or when its own test says so. A
 child that ends is started again: at once the first time, then after pauses that double. Children die with this
 process even when it is killed (`die_with_parent`); what they leave behind when they are killed (browsers) comes to this
-process, which is their "subreaper", and is killed before the successor starts.
+process, which is their "subreaper", and is killed before the successor starts; what has ended is collected all along.
 
 What this machine lacks for a moment (room on the disk, memory, someone who reads the log) must not cost a role: a start
 that fails is a life that ended, and a line that cannot be written is lost.
@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 import psutil
 
@@ -40,6 +40,7 @@ LONGEST_PAUSE_S = 15.0
 STARTED_S = 180.0  # for a successor to be ready on a machine that is busy
 MOST_STARTS = 3  # … and what ended so often at its start will not become ready
 WITHDRAWN_S = 10.0  # for one that did not to end
+COLLECT_EVERY_S = 60.0
 HEALTHY_AFTER_S = 30.0  # a child that ran so long starts at once again when it ends
 # What a start meets on a machine that lacks something; RuntimeError: no thread to wait for the process.
 _FAULTS = (OSError, RuntimeError, psutil.Error)
@@ -183,6 +184,24 @@ class Supervisor:
                     _kill(stray)
                 killed += len(strays)
         return killed
+
+    async def collect_ended(self) -> int:
+        """Collect strays that have ended; returns how many.
+
+        They come here in init's place, and nobody else collects them: each keeps a number of a process until then.
+        """
+        async with self._one_at_a_time:
+            ended = [stray for stray in self._strays() if _has_ended(stray)]
+            for stray in ended:
+                _collect(stray)
+        return len(ended)
+
+    async def keep_collecting(self) -> NoReturn:
+        """Collect for ever, now and then: each browser leaves three processes that have ended."""
+        while True:
+            await asyncio.sleep(COLLECT_EVERY_S)
+            with contextlib.suppress(*_FAULTS):
+                await self.collect_ended()
 
     def _strays(self) -> list[psutil.Process]:
         ours = {child.pid for child in self._everyone()} | {role.pid for role in self._running.values()}
@@ -392,6 +411,17 @@ class Child:
 def _kill(stray: psutil.Process) -> None:
     with contextlib.suppress(psutil.NoSuchProcess):
         stray.kill()
-    # It is our child now: collect it, or it stays a zombie.
+    _collect(stray)
+
+
+def _collect(stray: psutil.Process) -> None:
+    # It is our child now: it stays a zombie otherwise.
     with contextlib.suppress(ChildProcessError):
         os.waitpid(stray.pid, 0)
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

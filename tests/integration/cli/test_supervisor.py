@@ -326,6 +326,34 @@ while not os.path.exists(sys.argv[1] + "/end"):
     assert done.stdout.strip() == "0 0"
 
 
+def test_what_grandchildren_left_is_collected_while_the_role_goes_on(tmp_path: Path) -> None:
+    """Each browser leaves three processes to whoever started its parents; uncollected they fill the table."""
+    done = supervise(
+        """
+    import psutil
+    code = '''
+import subprocess, sys, time
+subprocess.run(["sh", "-c", "sleep 0.2 & sleep 0.2 & sleep 600 &"])
+print('{"ready": 1}', flush=True)
+time.sleep(600)
+'''
+    child = supervisor.start(Role(name="host", command=(sys.executable, "-c", code)))
+    await child.ready.wait()
+    ours = psutil.Process()
+    while sum(one.status() == psutil.STATUS_ZOMBIE for one in ours.children()) < 2:
+        await asyncio.sleep(0.05)
+    collected = await supervisor.collect_ended()
+    left = sorted(one.status() == psutil.STATUS_ZOMBIE for one in ours.children())
+    print(collected, left, child.restarts, await supervisor.collect_ended())
+    await supervisor.stop(["host"], 60)
+    print(await supervisor.clear_strays())
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n") == ["2 [False, False] 0 0", "0", ""]
+
+
 def test_a_service_that_stops_in_the_middle_of_a_replacement_ends_both(tmp_path: Path) -> None:
     done = supervise(
         """
