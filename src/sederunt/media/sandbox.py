@@ -33,15 +33,26 @@ class ReaderStalled(ReaderLost):
     """A reader got no core for very long: another one would get none either, before the work is taken up again."""
 
 
-def answer(act: str, path: Path, cpu_s: int, gives_way: int, *more: str, left: threading.Event | None = None) -> Any:
+def answer(
+    act: str, path: Path, cpu_s: int, gives_way: int, *more: str, losses: int, left: threading.Event | None = None
+) -> Any:
     """Return what a reader tells as JSON when it has ended. Blocks. Raises UnsupportedMedia, BrokenMedia, ReaderLost.
 
     Args:
+        losses: so many readers may be killed, which is no fault of the file; the next loss is raised.
         left: where it is set, the reader is ended; raises Cancelled then.
     """
-    with READERS.reader(act, str(path.absolute()), str(cpu_s), str(gives_way), *more) as reader:
-        raise_fault(end_of(reader, cpu_s, left), reader.errors.read(), cpu_s)
-        return json.loads(reader.output.read())
+    for losses_left in reversed(range(losses + 1)):
+        try:
+            with READERS.reader(act, str(path.absolute()), str(cpu_s), str(gives_way), *more) as reader:
+                raise_fault(end_of(reader, cpu_s, left), reader.errors.read(), cpu_s)
+                return json.loads(reader.output.read())
+        except ReaderStalled:
+            raise
+        except ReaderLost:
+            if not losses_left:
+                raise
+    raise AssertionError("the last loss is raised")
 
 
 def end_of(reader: ReaderProcess, cpu_s: int, left: threading.Event | None) -> int:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from sederunt.media import sandbox
 from sederunt.media.facts import MediaFacts
-from sederunt.media.reader_processes import ReaderLost
 from sederunt.model.budgets import count_of
 
 # A whole MP3 of 1 GB takes 3 s of CPU, an MP4 with all its packets counted 6 s (measured).
@@ -20,13 +19,4 @@ def probe_sandboxed(path: Path, *, gives_way: int = 0, left: threading.Event | N
         gives_way: how much that process gives way to others, as nice(2) counts it.
         left: ends that process when it is set; raises Cancelled then.
     """
-    try:
-        return _probed(path, gives_way, left)
-    except sandbox.ReaderStalled:
-        raise
-    except ReaderLost:  # no fault of the file
-        return _probed(path, gives_way, left)
-
-
-def _probed(path: Path, gives_way: int, left: threading.Event | None) -> MediaFacts:
-    return MediaFacts(**sandbox.answer("probe", path, PROBE_CPU_S, gives_way, left=left))
+    return MediaFacts(**sandbox.answer("probe", path, PROBE_CPU_S, gives_way, losses=1, left=left))

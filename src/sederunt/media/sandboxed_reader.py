@@ -25,20 +25,8 @@ def separate_channels_sandboxed(
     """Return both channels of a file in which different people speak, else none; read in a process of its own.
     Blocks. Raises Cancelled where `left` is set meanwhile.
     """
-    for losses_left in reversed(range(LOSSES + 1)):
-        try:
-            return _channels(path, duration_s, gives_way, left)
-        except sandbox.ReaderStalled:
-            raise
-        except ReaderLost:  # no fault of the file
-            if not losses_left:
-                raise
-    raise AssertionError("the last loss is raised")
-
-
-def _channels(path: Path, duration_s: float, gives_way: int, left: threading.Event | None) -> tuple[CallChannel, ...]:
     until = str(duration_s + SLACK_S)
-    told = sandbox.answer("channels", path, _decoding_cpu_s(duration_s), gives_way, until, left=left)
+    told = sandbox.answer("channels", path, _decoding_cpu_s(duration_s), gives_way, until, losses=LOSSES, left=left)
     return tuple(CallChannel(number=each["number"], levels_db=tuple(each["levels_db"])) for each in told)
 
 
