@@ -283,6 +283,15 @@ class HostSettings(Section):
     )
 
 
+class WorkerSettings(Section):
+    idle_minutes: float = Field(
+        10,
+        ge=0,
+        description="Minutes without a job after which `sederunt serve` ends its worker's process. The next job starts "
+        "it again. 0: it stays.",
+    )
+
+
 class WhisperSettings(Section):
     model: str = Field(
         "auto",
@@ -456,6 +465,7 @@ class Settings(BaseSettings):
     browser: BrowserSettings = BrowserSettings()
     capture: CaptureSettings = CaptureSettings()
     host: HostSettings = HostSettings()
+    worker: WorkerSettings = WorkerSettings()
     whisper: WhisperSettings = WhisperSettings()
     diarization: DiarizationSettings = DiarizationSettings()
     live: LiveSettings = LiveSettings()

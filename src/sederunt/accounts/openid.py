@@ -2,6 +2,8 @@
 
 Nothing that a browser brings back is believed: the code is exchanged with the provider itself, and the token it gives
 must be signed by one of its keys, for us, now, and for this very attempt.
+
+The libraries for it are loaded by the first sign-in: most installations have no provider.
 """
 
 import json
@@ -12,12 +14,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
-from authlib.oauth2.rfc7636 import create_s256_code_challenge
-from authlib.oidc.core import CodeIDToken
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
 
 from sederunt import foreign_json, log
 from sederunt.accounts.openid_rules import Claims
@@ -106,6 +102,9 @@ class OpenIdProvider:
 
     async def address(self, attempt: SignInAttempt, redirect_uri: str) -> str:
         """Return where the browser is sent to. Raises SignInFailed where the provider cannot be asked."""
+        from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
+        from authlib.oauth2.rfc7636 import create_s256_code_challenge
+
         metadata = await self._described()
         return str(
             prepare_grant_uri(
@@ -186,6 +185,11 @@ class OpenIdProvider:
 
     async def _checked(self, metadata: _Metadata, attempt: SignInAttempt, tokens: Mapping[str, Any]) -> Claims:
         """Return the claims of the token that the provider signed for this attempt."""
+        from authlib.oidc.core import CodeIDToken
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+        from joserfc.jwk import KeySet
+
         try:
             keys = KeySet.import_key_set(await self._ask("GET", metadata.jwks_uri))  # type: ignore[arg-type]
             token = jwt.decode(str(tokens.get("id_token", "")), keys, algorithms=sorted(ALGORITHMS))

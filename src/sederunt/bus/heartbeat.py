@@ -91,6 +91,11 @@ class Heartbeats:
         )
 
 
+def is_resting(heartbeat: Heartbeat) -> bool:
+    """Return whether it is sent in the place of a process that rests: see `cli.rest`."""
+    return bool(heartbeat.facts.get("resting"))
+
+
 @asynccontextmanager
 async def hearing(bus: Bus) -> AsyncIterator[Heartbeats]:
     """Hear everybody's heartbeats for as long as the block lasts, from everybody at once at its beginning."""

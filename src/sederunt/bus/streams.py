@@ -63,6 +63,7 @@ QUEUES: Mapping[str, Queue] = {
     )
 }
 
+ALL_JOBS = "job.>"  # on which whoever only listens hears each job that is published
 FEEDS = "FEEDS"
 
 
@@ -237,6 +238,7 @@ async def depth(js: JetStreamContext, queue: Queue) -> Depth:
 
 
 __all__ = [
+    "ALL_JOBS",
     "ALREADY_QUEUED",
     "FEEDS",
     "QUEUES",

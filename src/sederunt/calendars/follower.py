@@ -8,7 +8,7 @@ A bot that somebody cancelled by hand stays cancelled.
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -68,16 +68,18 @@ class CalendarFollower:
         booking: BookingLimits | None = None,
         most: int | None = None,
         limits: AccountLimits = UNLIMITED,
+        is_wanted: Callable[[], bool] = lambda: True,
     ) -> None:
         """Follow the feeds.
 
         Args:
+            is_wanted: whether `run` looks at this moment.
             most: bots that an account may have scheduled.
             limits: what it may have stored when another is made.
         """
         self._feeds, self._bots, self._sealer, self._clock = feeds, bots, sealer, clock
         self._allow_private, self._booking = allow_private, booking
-        self._most, self._limits = most, limits
+        self._most, self._limits, self._is_wanted = most, limits, is_wanted
         self._places, self._readers = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(READ_AT_ONCE)
         self._looking: dict[UUID, asyncio.Task[int]] = {}  # by account
 
@@ -86,7 +88,8 @@ class CalendarFollower:
         try:
             while True:
                 try:
-                    await self._begin()
+                    if self._is_wanted():
+                        await self._begin()
                 except Exception:
                     logger.exception("calendars not looked at", action="calendars_failed")
                 await self._clock.sleep(LOOK_S)

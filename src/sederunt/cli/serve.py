@@ -23,6 +23,7 @@ from sederunt.cli.database_setup import OpenedDatabase, open_database
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
 from sederunt.cli.replacing import MARGIN_S, replace_when_asked, replacements_file
+from sederunt.cli.rest import rest_while_idle
 from sederunt.cli.role_process import RunningRole
 from sederunt.cli.run_files import REPLACED, forget_address, lock_file, note_address, write_private
 from sederunt.cli.self_exec import CAN_GO_ON, Inheritance, as_told, from_told, go_on, inherited, renewed, signals_wait
@@ -182,6 +183,9 @@ async def _serve(settings: Settings, held: Held, drain_timeout_s: float, before:
     )
     collecting = asyncio.create_task(supervisor.keep_collecting(), name="collecting")
     beside = [watching, collecting, asyncio.create_task(replacing, name="replacing")]
+    if (idle_s := settings.worker.idle_minutes * 60) > 0:
+        resting = rest_while_idle(supervisor, bus, idle_s, drain_timeout_s + MARGIN_S)
+        beside.append(asyncio.create_task(resting, name="resting"))
     await stop.wait()
     with contextlib.suppress(OSError):  # a disk that went read-only takes nobody's drain
         forget_address(settings.data)

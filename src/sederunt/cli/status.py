@@ -13,7 +13,7 @@ from rich.table import Table
 from sederunt import log
 from sederunt.bus import embedded
 from sederunt.bus.connection import Bus
-from sederunt.bus.heartbeat import EVERY_S, Heartbeat, hearing
+from sederunt.bus.heartbeat import EVERY_S, Heartbeat, hearing, is_resting
 from sederunt.cli.formats import Output, OutputFormat, cell
 from sederunt.cli.run_files import nothing_runs
 from sederunt.cli.terminal import tell, tell_json
@@ -51,8 +51,8 @@ def status(
 
 
 def is_complete(rows: Sequence[dict[str, Any]]) -> bool:
-    """Return whether every role that an installation needs is played by a process in order."""
-    return set(NEEDED_ROLES) <= {row["role"] for row in rows if row["state"] == "ok"}
+    """Return whether every role that an installation needs is played by a process in order, or would be for a job."""
+    return set(NEEDED_ROLES) <= {row["role"] for row in rows if row["state"] in ("ok", "resting")}
 
 
 def _bus_of(settings: Settings) -> BusSettings:
@@ -80,12 +80,12 @@ async def _living(bus_settings: BusSettings) -> list[Heartbeat]:
 def row_of(heartbeat: Heartbeat) -> dict[str, Any]:
     """Return what is shown of a process."""
     faults, told = faults_of(heartbeat), heartbeat.facts
-    draining = bool(told.get("draining"))
+    states = {"draining": told.get("draining"), "faulty": faults, "resting": is_resting(heartbeat)}
     return {
         "role": heartbeat.role,
         "name": heartbeat.name,
         "pid": heartbeat.pid,
-        "state": "draining" if draining else "faulty" if faults else "ok",
+        "state": next((state for state, holds in states.items() if holds), "ok"),
         "faults": faults,
         "parts": told.get("parts", {}),
         "tested_at": told.get("tested_at"),

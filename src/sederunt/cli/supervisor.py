@@ -18,6 +18,7 @@ import re
 import signal
 import sys
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -81,6 +82,7 @@ class Supervisor:
         self._children: dict[str, Child] = {}  # by role, who plays it
         self._beside: set[Child] = set()  # successors that are not ready yet, and predecessors that have not ended
         self._one_at_a_time = asyncio.Lock()  # spawning, and telling strays from children
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # by role, for who plays it changes
         run.mkdir(parents=True, exist_ok=True, mode=0o700)
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -111,6 +113,10 @@ class Supervisor:
 
         Returns False where no successor became ready: then everything is as before.
         """
+        async with self._turns[name]:
+            return await self._replace(name, by=by, within_s=within_s)
+
+    async def _replace(self, name: str, *, by: signal.Signals, within_s: float) -> bool:
         before, after = self._children[name], Child(self._children[name].role, self)
         self._beside.add(after)
         after.task = asyncio.create_task(after.keep_running(), name=f"role {name}")
@@ -124,6 +130,18 @@ class Supervisor:
         await before.stop(within_s, by)
         self._beside.remove(before)
         return True
+
+    async def rest(self, name: str, within_s: float) -> None:
+        """End a role's process and start no successor until `wake`."""
+        async with self._turns[name]:
+            await self._children[name].stop(within_s)
+
+    async def wake(self, name: str) -> bool:
+        """Start a role that rests, unless somebody has; returns whether its process is ready."""
+        async with self._turns[name]:
+            if self._children[name].has_ended:
+                self.start(self._children[name].role)
+        return await self._children[name].is_up()
 
     @asynccontextmanager
     async def undisturbed(self) -> AsyncIterator[None]:
@@ -277,6 +295,11 @@ class Child:
     @property
     def pid(self) -> int | None:
         return self._process.pid if self._process and self._process.returncode is None else None
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether it was asked to end, and has."""
+        return self._stopping.is_set() and self.task is not None and self.task.done()
 
     async def keep_running(self) -> None:
         pause = 0.0

@@ -1,6 +1,7 @@
 """Tidies up, for ever: due bots, unsent messages, due webhooks, lost jobs, old media.
 
-Every worker runs it. Nothing here needs a leader: each step is a guarded update or a publish that may be repeated.
+Every worker runs it, and every host while no worker is up. Nothing here needs a leader: each step is a guarded update
+or a publish that may be repeated.
 """
 
 import asyncio
@@ -85,10 +86,22 @@ Lost = tuple[str, str]  # (kind of job, id of the resource)
 
 
 class Housekeeping:
-    """The passes, and the loop around them."""
+    """The passes, and the loop around them.
 
-    def __init__(self, stores: Stores, bus: Bus, clock: Clock, line: WaitingLine) -> None:
-        self._stores, self._line = stores, line
+    Args:
+        is_wanted: whether passes are made here at this moment.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        bus: Bus,
+        clock: Clock,
+        line: WaitingLine,
+        *,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._stores, self._line, self._is_wanted = stores, line, is_wanted
         self._bus = bus
         self._clock, self._counted = clock, SteadyClock(clock)
         self._time = RetentionTime()
@@ -212,6 +225,8 @@ class Housekeeping:
 
     async def _guarded(self, one_pass: Callable[[], Awaitable[Tidied]]) -> None:
         """Make one pass; one that fails is logged and comes again. That NATS is away is no news here."""
+        if not self._is_wanted():
+            return
         try:
             tidied = await one_pass()
         except BusAway:

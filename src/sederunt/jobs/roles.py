@@ -13,7 +13,7 @@ from uuid import UUID
 from sederunt import __version__, log
 from sederunt.bus.connection import Bus, BusAway, NoResponder
 from sederunt.bus.consume import Consumer
-from sederunt.bus.heartbeat import Heartbeats, beating, hearing
+from sederunt.bus.heartbeat import SILENT_S, Heartbeats, beating, hearing, is_resting
 from sederunt.bus.streams import holds_subject
 from sederunt.bus.tasks import end
 from sederunt.calendars.follower import CalendarFollower
@@ -101,6 +101,7 @@ async def _run_host(settings: Settings, spool: LockedSpool, drain: Drain, ready:
         parts = TestedParts(context, {"browser": pool.state})
         async with (
             _storing_leftovers(context, consumers, spool),
+            _standing_in(context),
             serving_windows(context),
             _waking_ahead(context, pool.wake),
             serving_account_checks(context),
@@ -125,7 +126,11 @@ async def run_worker(
     os.nice(LOW_PRIORITY)
     # A vendor that does not answer holds its job's thread: what others' jobs read and write must not wait for one.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "worker"))
-    async with open_context(settings, role="worker") as context, _housekeeping(context), _following_calendars(context):
+    async with (
+        open_context(settings, role="worker") as context,
+        hearing(context.bus) as heartbeats,
+        _unasked(context, heartbeats),
+    ):
         consumers = _consumers("worker", context, lambda: True)
 
         def at_work() -> Mapping[str, object]:
@@ -282,7 +287,31 @@ async def _waking_ahead(context: WorkerContext, wake: Callable[[], None]) -> Asy
 
 
 @asynccontextmanager
-async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
+async def _standing_in(context: WorkerContext) -> AsyncIterator[None]:
+    """Do what workers do unasked for as long as there is none, or all of them rest: bots and webhooks become due."""
+    async with hearing(context.bus) as heartbeats:
+
+        def no_worker() -> bool:
+            return heartbeats.listening_s > SILENT_S and all(map(is_resting, heartbeats.living("worker")))
+
+        async with _unasked(context, heartbeats, no_worker):
+            yield
+
+
+@asynccontextmanager
+async def _unasked(
+    context: WorkerContext, heartbeats: Heartbeats, is_wanted: Callable[[], bool] = lambda: True
+) -> AsyncIterator[None]:
+    """Do what no job asks for, beside the block: tidy up, and follow calendars."""
+    works = (_housekeeping(context, heartbeats, is_wanted).run(), _calendars(context, is_wanted).run())
+    tasks = [asyncio.create_task(work, name="unasked") for work in works]
+    try:
+        yield
+    finally:
+        await end(*tasks)
+
+
+def _housekeeping(context: WorkerContext, heartbeats: Heartbeats, is_wanted: Callable[[], bool]) -> Housekeeping:
     stores = Stores(
         bots=context.bots,
         recordings=context.recordings,
@@ -297,25 +326,19 @@ async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
         vendors=VendorDeletion(context.objects, context.vendor_access, context.settings, context.clock),
     )
     settings = context.settings
-    async with hearing(context.bus) as heartbeats:
-        line = WaitingLine(
-            context.bots,
-            WaitingBots(context.database),
-            context.clock,
-            limits=SeatLimits(per_account=settings.api.concurrent_bots, live=settings.live.most_bots),
-            longest_wait_s=settings.host.seat_wait_minutes * 60,
-            heartbeats=heartbeats,
-        )
-        keeping = asyncio.create_task(Housekeeping(stores, context.bus, context.clock, line).run(), name="housekeeping")
-        try:
-            yield
-        finally:
-            await end(keeping)
+    line = WaitingLine(
+        context.bots,
+        WaitingBots(context.database),
+        context.clock,
+        limits=SeatLimits(per_account=settings.api.concurrent_bots, live=settings.live.most_bots),
+        longest_wait_s=settings.host.seat_wait_minutes * 60,
+        heartbeats=heartbeats,
+    )
+    return Housekeeping(stores, context.bus, context.clock, line, is_wanted=is_wanted)
 
 
-@asynccontextmanager
-async def _following_calendars(context: WorkerContext) -> AsyncIterator[None]:
-    follower = CalendarFollower(
+def _calendars(context: WorkerContext, is_wanted: Callable[[], bool]) -> CalendarFollower:
+    return CalendarFollower(
         CalendarFeeds(context.database),
         context.bots,
         context.sealer,
@@ -324,9 +347,5 @@ async def _following_calendars(context: WorkerContext) -> AsyncIterator[None]:
         booking=BookingLimits(per_account=context.settings.api.concurrent_bots, seats=context.settings.api.seats),
         most=context.settings.api.scheduled_bots,
         limits=AccountLimits(stored_gb=context.settings.limits.stored_gb),
+        is_wanted=is_wanted,
     )
-    following = asyncio.create_task(follower.run(), name="calendars")
-    try:
-        yield
-    finally:
-        await end(following)

@@ -7,15 +7,15 @@ import sys
 import pytest
 
 # Role → (what it imports before it takes work, what must not come with it).
-NEVER = ("rich", "pygments", "faster_whisper", "ctranslate2", "onnxruntime", "sederunt.bench")
+NEVER = ("rich", "pygments", "faster_whisper", "ctranslate2", "onnxruntime", "sederunt.bench", "sqlalchemy.orm")
 ROLES = {
     "serve": (
         ("sederunt.cli.serve",),
         ("sqlalchemy", "alembic", "cryptography", "numpy", "av", "playwright", "uvicorn", "starlette", "httpx2"),
     ),
-    "host": (("sederunt.cli.roles", "sederunt.jobs.roles"), ("uvicorn", "starlette", "jinja2")),
+    "host": (("sederunt.cli.roles", "sederunt.jobs.roles"), ("uvicorn", "starlette", "jinja2", "numpy", "av")),
     "worker": (("sederunt.cli.roles", "sederunt.jobs.roles"), ("uvicorn", "starlette", "jinja2", "playwright")),
-    "api": (("sederunt.cli.roles", "sederunt.cli.served_api"), ("playwright", "numpy", "av")),
+    "api": (("sederunt.cli.roles", "sederunt.cli.served_api"), ("playwright", "numpy", "av", "authlib", "joserfc")),
 }
 
 

@@ -442,3 +442,35 @@ def test_a_program_that_cannot_be_replaced_goes_on(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["`serve` itself goes on as it was: No such file or directory.", "None False"]
+
+
+def test_a_role_rests_until_it_is_woken_whatever_else_happens_to_it(tmp_path: Path) -> None:
+    """It is woken once by many at a time, and one that was replaced at rest is up."""
+    done = supervise(
+        """
+    import signal, psutil
+    run = Path(sys.argv[1])
+    child = supervisor.start(Role(name="worker", command=(sys.executable, "-c", READY)))
+    await child.ready.wait()
+    await supervisor.rest("worker", 30)
+    assert supervisor.pids()["worker"] is None and not (run / "worker.pid").exists()
+    assert supervisor.running() == {} and not psutil.Process().children()
+    supervisor.kill("worker")
+    assert await asyncio.gather(*(supervisor.wake("worker") for _ in range(3))) == [True] * 3
+    woken = supervisor.pids()["worker"]
+    assert int((run / "worker.pid").read_text()) == woken
+    assert [child.pid for child in psutil.Process().children()] == [woken]
+    assert await supervisor.wake("worker") and supervisor.pids()["worker"] == woken
+    await supervisor.rest("worker", 30)
+    replacing = asyncio.create_task(supervisor.replace("worker", by=signal.SIGTERM, within_s=30))
+    await asyncio.sleep(0)
+    assert await supervisor.wake("worker") and await replacing
+    assert len(psutil.Process().children()) == 1
+    await supervisor.rest("worker", 30)
+    await supervisor.stop(["worker"], 30)
+    print(len(psutil.Process().children()))
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "0"

@@ -16,7 +16,7 @@ from sederunt.api.resources.transcripts import search_values
 from sederunt.api.resources.usage import usage_values
 from sederunt.api.resources.webhooks import deliveries_values, secret_values
 from sederunt.api.schemas.account_requests import KEYED_PROVIDERS
-from sederunt.bus.heartbeat import Heartbeat
+from sederunt.bus.heartbeat import Heartbeat, is_resting
 from sederunt.bus.streams import QUEUES
 from sederunt.console.doctor import DoctorRun
 from sederunt.console.page import Page
@@ -211,5 +211,6 @@ def _process(heartbeat: Heartbeat) -> dict[str, Any]:
         "load": heartbeat.facts.get("load"),
         "resident": heartbeat.facts.get("resident", 0),
         "draining": bool(heartbeat.facts.get("draining")),
+        "resting": is_resting(heartbeat),
         "faults": faults_of(heartbeat),
     }

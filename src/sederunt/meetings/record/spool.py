@@ -12,7 +12,6 @@ from uuid import UUID
 from weakref import WeakValueDictionary
 
 from sederunt import log
-from sederunt.media.pieces import read_piece
 from sederunt.recordings.piece_keys import FOLDERS, SOUND, files_prefix
 from sederunt.storage.objects import Objects
 
@@ -139,6 +138,8 @@ class PieceSpool:
 
 
 def _end_s(piece: bytes) -> float:
+    from sederunt.media.pieces import read_piece  # with PyAV and numpy, which a host loads with its first bot
+
     packets = read_piece(piece, salvage=True)
     return max((packet.start + packet.duration for packet in packets), default=0.0)
 

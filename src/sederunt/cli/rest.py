@@ -1,0 +1,144 @@
+"""Ends the worker of an idle `serve`, and starts it again for the next job: a third of the memory at rest was its own.
+
+A worker rests when no queue has held a job for a while, given out or not. What it does unasked, a host does meanwhile
+(`jobs.roles`): webhooks and bots become due, old media goes. Each job that is published wakes it, also a bot's on its
+way to a host: the worker is there before the bot has something for it. Messages are lost while the message server is
+away, so the queues are asked, too; where they do not answer, the worker is started.
+
+As long as it rests, `serve` sends its heartbeat in its place, with what its last self-test found.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, Protocol
+
+from sederunt import __version__, log
+from sederunt.bus.connection import Bus
+from sederunt.bus.heartbeat import Heartbeat, Heartbeats, beating, hearing
+from sederunt.bus.streams import ALL_JOBS, QUEUES
+from sederunt.settings import BusSettings
+
+logger = log.get(component="cli")
+
+WORKER = "worker"
+LOOK_EVERY_S = 5.0
+LONGEST_REST_S = 6 * 3600.0  # what would keep the worker from starting is found before there is a job
+CONNECTED_WITHIN_S = 60.0
+AGAIN_S = 10.0  # between a watch that failed and the next
+
+
+class Resting(Protocol):
+    """The roles that may rest: `Supervisor`."""
+
+    def pids(self) -> Mapping[str, int | None]:
+        """Return each role's process; None while it has none."""
+
+    async def rest(self, name: str, within_s: float) -> None:
+        """End a role's process and start no successor until `wake`."""
+
+    async def wake(self, name: str) -> bool:
+        """Start a role that rests, unless somebody has; returns whether its process is ready."""
+
+
+class IdleTime:
+    """Counts for how long nothing was to be done. Pure but for its memory of when there was."""
+
+    def __init__(self, enough_s: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._enough_s, self._now = enough_s, now
+        self._busy_at = now()
+
+    def is_enough(self, *, busy: bool) -> bool:
+        """Take one look; returns whether it is time to rest."""
+        if busy:
+            self._busy_at = self._now()
+        return self._now() - self._busy_at >= self._enough_s
+
+
+async def rest_while_idle(supervisor: Resting, bus_settings: BusSettings, idle_s: float, drain_s: float) -> NoReturn:
+    """End the worker each time that it was idle for `idle_s`, and start it for the next job, for ever.
+
+    Args:
+        drain_s: what the worker's end may take; it is killed past that.
+    """
+    is_told = False
+    while True:
+        try:
+            bus = await Bus.connect(bus_settings, name="rest", within_s=CONNECTED_WITHIN_S)
+            try:
+                async with hearing(bus) as heartbeats:
+                    rest = _Rest(supervisor, bus, heartbeats, idle_s, drain_s)
+                    while True:
+                        await rest.once()
+                        is_told = False
+            finally:
+                await bus.close()
+        except Exception:
+            if not is_told:
+                logger.exception("nobody sees whether the worker may rest; it is up", action="rest_failed")
+            is_told = True
+        await supervisor.wake(WORKER)
+        await asyncio.sleep(AGAIN_S)
+
+
+class _Rest:
+    """One connection's view of queues and worker."""
+
+    def __init__(self, supervisor: Resting, bus: Bus, heartbeats: Heartbeats, idle_s: float, drain_s: float) -> None:
+        self._supervisor, self._bus, self._heartbeats = supervisor, bus, heartbeats
+        self._idle_s, self._drain_s = idle_s, drain_s
+        self._look_every_s = min(LOOK_EVERY_S, idle_s / 4)
+        self._published = asyncio.Event()  # a job, since the last look
+
+    async def once(self) -> None:
+        """Wait until the worker is idle, let it rest, and wake it. Raises BusAway."""
+        hearing_jobs = await self._bus.subscribe(ALL_JOBS, self._heard)
+        try:
+            last = await self._idle()
+            parts = {name: last.facts.get(name) for name in ("parts", "tested_at")}
+            async with beating(self._bus, WORKER, last.name, lambda: _resting(parts)):
+                await self._supervisor.rest(WORKER, self._drain_s)
+                logger.info("the worker rests until there is a job", action="worker_rests")
+                await self._wanted()
+                logger.info("the worker is started", action="worker_woken")
+                await self._supervisor.wake(WORKER)
+        finally:
+            await hearing_jobs.close()
+
+    async def _heard(self, _message: object) -> None:
+        self._published.set()
+
+    async def _idle(self) -> Heartbeat:
+        """Wait until the worker may rest; returns its last heartbeat."""
+        idle = IdleTime(self._idle_s)
+        while True:
+            await asyncio.sleep(self._look_every_s)
+            pid = self._supervisor.pids().get(WORKER)
+            own = next((each for each in self._heartbeats.living(WORKER) if each.pid == pid), None)
+            busy = self._published.is_set() or await self._is_a_job_queued()
+            self._published.clear()
+            if idle.is_enough(busy=busy or own is None) and own is not None:
+                return own
+
+    async def _wanted(self) -> None:
+        """Wait until there is a job, or the rest has been long enough."""
+        until = time.monotonic() + LONGEST_REST_S
+        while time.monotonic() < until and not self._published.is_set() and not await self._is_a_job_queued():
+            try:
+                async with asyncio.timeout(LOOK_EVERY_S):
+                    await self._published.wait()
+            except TimeoutError:
+                continue
+        self._published.clear()
+
+    async def _is_a_job_queued(self) -> bool:
+        """Return whether a queue holds a job, given out or not. Raises BusAway."""
+        for kind in QUEUES:
+            depth = await self._bus.depth(kind)
+            if depth.waiting or depth.at_work:
+                return True
+        return False
+
+
+async def _resting(last: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"version": __version__, "resting": True, "at_work": {}, **last}

@@ -1,0 +1,132 @@
+"""A worker that rests between jobs, as `serve` sees it: a real message server, and roles that only count."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest
+
+from harness.nats import Connections, NatsServer
+from sederunt.bus.connection import Bus
+from sederunt.bus.heartbeat import beating, hearing, is_resting
+from sederunt.bus.tasks import end
+from sederunt.cli import rest
+from sederunt.cli.rest import rest_while_idle
+
+IDLE_S = 0.4
+
+
+class Roles:
+    """One worker, played by this process: `changed` is set with every rest and every wake."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.changed = asyncio.Event()
+        self._is_up = True
+
+    def pids(self) -> dict[str, int | None]:
+        return {"worker": os.getpid() if self._is_up else None}
+
+    async def rest(self, name: str, within_s: float) -> None:
+        self._say("rest", is_up=False)
+
+    async def wake(self, name: str) -> bool:
+        if not self._is_up:
+            self._say("wake", is_up=True)
+        return True
+
+    def _say(self, what: str, *, is_up: bool) -> None:
+        self._is_up = is_up
+        self.said.append(what)
+        self.changed.set()
+
+    async def until(self, *said: str) -> None:
+        async with asyncio.timeout(60):
+            while self.said != list(said):
+                self.changed.clear()
+                await self.changed.wait()
+
+
+@asynccontextmanager
+async def resting(server: NatsServer, roles: Roles) -> AsyncIterator[None]:
+    watching = asyncio.create_task(rest_while_idle(roles, server.settings(), IDLE_S, 5))
+    try:
+        yield
+    finally:
+        await end(watching)
+
+
+async def facts() -> dict[str, object]:
+    return {"parts": {"speech": "ok"}, "tested_at": "2026-11-27T12:00:00Z"}
+
+
+async def publish(bus: Bus, kind: str) -> str:
+    id_ = str(uuid4())
+    await bus.publish_job(kind, id_, json.dumps({"id": id_, "resource": "bot"}).encode(), id_)
+    return id_
+
+
+@pytest.mark.parametrize("kind", ["attend", "deliver", "transcribe"])
+async def test_any_job_wakes_a_worker_that_rests(server: NatsServer, connect: Connections, kind: str) -> None:
+    roles, bus = Roles(), await connect()
+    async with hearing(bus) as heartbeats, beating(bus, "worker", "w", facts), resting(server, roles):
+        await roles.until("rest")
+        async with asyncio.timeout(30):
+            while not (told := [each for each in heartbeats.living("worker") if is_resting(each)]):  # noqa: ASYNC110  # heard
+                await asyncio.sleep(0.05)
+        assert (told[0].name, told[0].facts["parts"]) == ("w", {"speech": "ok"})
+        await publish(bus, kind)
+        await roles.until("rest", "wake")
+        async with asyncio.timeout(30):
+            while any(map(is_resting, heartbeats.living("worker"))):  # noqa: ASYNC110  # heard, no event
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(4 * IDLE_S)
+        assert roles.said == ["rest", "wake"], "the job is still there"
+
+
+async def test_a_worker_that_says_nothing_yet_does_not_rest(server: NatsServer, connect: Connections) -> None:
+    roles, bus = Roles(), await connect()
+    async with resting(server, roles):
+        await asyncio.sleep(4 * IDLE_S)
+        assert roles.said == []
+        async with beating(bus, "worker", "w", facts):
+            await roles.until("rest")
+
+
+async def test_what_was_published_while_nobody_listened_wakes_it(
+    server: NatsServer, connect: Connections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest, "LOOK_EVERY_S", 0.3)
+    monkeypatch.setattr(rest, "ALL_JOBS", "nothing.of.this")
+    roles, bus = Roles(), await connect()
+    async with beating(bus, "worker", "w", facts), resting(server, roles):
+        await roles.until("rest")
+        await publish(bus, "deliver")
+        await roles.until("rest", "wake")
+
+
+async def test_it_is_started_now_and_then_without_a_job(
+    server: NatsServer, connect: Connections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest, "LOOK_EVERY_S", 0.3)
+    monkeypatch.setattr(rest, "LONGEST_REST_S", 0.5)
+    roles, bus = Roles(), await connect()
+    async with beating(bus, "worker", "w", facts), resting(server, roles):
+        await roles.until("rest", "wake", "rest")
+
+
+async def test_it_is_up_while_queues_cannot_be_asked(
+    server: NatsServer, connect: Connections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest, "LOOK_EVERY_S", 0.3)
+    monkeypatch.setattr(rest, "AGAIN_S", 0.1)
+    roles, bus = Roles(), await connect()
+    async with beating(bus, "worker", "w", facts), resting(server, roles):
+        await roles.until("rest")
+        await server.stop()
+        await roles.until("rest", "wake")
+        await server.start()
+        await roles.until("rest", "wake", "rest")
