@@ -3,7 +3,7 @@
 Events (see `eventlog`), each with the fields in brackets:
 arrived, knocked, admitted, denied, in_call, media_connected, camera_seen, left [bot, name] ·
 chat [sender, text, bot or None] · said, fell_silent [who, clip] · person_joined, person_left [who] ·
-started, script_over, ended [] · kicked [bot] ·
+started, script_over, ended [] · kicked [bot] · refused [do, who, why] (an act of the script that could not be done) ·
 note [bot, note] (a dialog was answered, a toggle moved, the page reported something).
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from sederunt import log
-from sederunt.errors import Conflict, NotFound
+from sederunt.errors import Conflict, NotFound, RequestError
 from sederunt.practice import clips
 from sederunt.practice.announcer import RosterAnnouncer
 from sederunt.practice.cast import MeetingCast
@@ -291,7 +291,11 @@ class Meeting:
         if self._timeline.is_over:
             return
         for act in self._timeline.due(self.media.now_s):
-            self.act(act)
+            try:
+                self.act(act)
+            except RequestError as error:  # a deed from outside took away whom it names; the others go on
+                logger.warning("An act of a script was refused", action="practice_act_refused", why=str(error))
+                self.events.add("refused", do=act.do, who=act.who, why=str(error))
         if self._timeline.is_over:
             self.events.add("script_over")
 

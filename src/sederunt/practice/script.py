@@ -28,6 +28,7 @@ Deed = Literal[
     "record",  # the recording notice appears at everyone's page
     "end",  # the host ends the meeting for everyone
 ]
+_OF_NOBODY: frozenset[Deed] = frozenset({"record", "end"})
 # How a bot is received.
 Entry = Literal[
     "open",  # no knock: the bot is in at once
@@ -174,12 +175,31 @@ def parse(data: Mapping[str, Any]) -> Script:
     except ValidationError as error:
         fields = {".".join(map(str, fault["loc"])) or "script": [fault["msg"]] for fault in error.errors()}
         raise InvalidConfig(fields) from None
-    unknown = sorted({act.clip for act in script.acts if act.do == "say"} - set(clips.catalogue()))
-    if unknown:
-        raise InvalidConfig(
-            {"acts": [f"There is no clip {name}; known: {', '.join(clips.catalogue())}." for name in unknown]}
-        )
+    if faults := _faults(script):
+        raise InvalidConfig({name: [sentence] for name, sentence in faults.items()})
     return script
+
+
+def _faults(script: Script) -> dict[str, str]:
+    """Return what no meeting could follow, by field. Pure."""
+    faults: dict[str, str] = {}
+    names = {person.name for person in script.cast}
+    names |= {act.who for act in script.acts if act.do == "join"} | {a.text for a in script.acts if a.do == "rename"}
+    for number, act in enumerate(script.acts):
+        if act.do == "say" and act.clip not in clips.catalogue():
+            faults[f"acts.{number}.clip"] = f"There is no clip {act.clip}; known: {', '.join(clips.catalogue())}."
+        if act.do not in _OF_NOBODY and not act.who:
+            faults[f"acts.{number}.who"] = f"The act {act.do} needs a who."
+        elif act.do not in _OF_NOBODY and act.who not in names:
+            faults[f"acts.{number}.who"] = f"{act.who} is not of the cast, and no act lets anybody of this name join."
+    for number, person in enumerate(script.cast):
+        if person.leaves_at_s is not None and person.leaves_at_s < person.joins_at_s:
+            faults[f"cast.{number}.leaves_at_s"] = (
+                f"{person.name} cannot leave at {person.leaves_at_s:g} s, before joining at {person.joins_at_s:g} s."
+            )
+    if script.loop_s is not None and not script.loop_s > 0:
+        faults["loop_s"] = f"A script starts over after more than 0 s, not after {script.loop_s:g}; null for never."
+    return faults
 
 
 def read(path: Path) -> Script:

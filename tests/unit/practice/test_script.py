@@ -31,13 +31,26 @@ def test_a_script_survives_the_way_through_json() -> None:
         ({"service": "skype"}, "service"),
         ({"variant": {"entry": "ajar"}}, "variant.entry"),
         ({"variant": {"slow": 3}}, "variant.slow"),
-        ({"acts": [{"at_s": 0, "do": "say", "who": "Ada", "clip": "no such clip"}]}, "acts"),
+        ({"acts": [{"at_s": 0, "do": "say", "who": "Ada", "clip": "no such clip"}]}, "acts.0.clip"),
+        ({"cast": [{"name": "Ada"}], "acts": [{"at_s": 0, "do": "mute", "who": "Adda"}]}, "acts.0.who"),
+        ({"acts": [{"at_s": 0, "do": "end"}, {"at_s": 1, "do": "join"}]}, "acts.1.who"),
+        ({"loop_s": 0}, "loop_s"),
+        ({"cast": [{"name": "Ada", "joins_at_s": 3, "leaves_at_s": 2}]}, "cast.0.leaves_at_s"),
     ],
 )
 def test_a_faulty_script_is_refused_with_the_name_of_the_field(data: dict[str, object], field: str) -> None:
     with pytest.raises(InvalidConfig) as refused:
         script.parse(data)
     assert field in refused.value.fields
+
+
+def test_acts_may_name_who_joins_by_an_act_and_who_is_renamed() -> None:
+    acts = [
+        {"at_s": 1, "do": "join", "who": "Mary"},
+        {"at_s": 2, "do": "rename", "who": "Mary", "text": "Mary Somerville"},
+        {"at_s": 3, "do": "chat", "who": "Mary Somerville", "text": "Good morning."},
+    ]
+    assert len(script.parse({"acts": acts}).acts) == 3
 
 
 def test_acts_fall_due_once_and_late_people_come_by_themselves() -> None:
