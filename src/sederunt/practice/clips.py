@@ -1,16 +1,18 @@
 """Speech clips as Opus packets, encoded once per process and shared by every meeting and every bot."""
 
 import hashlib
-import json
-import wave
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 import av
+import av.container
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, TypeAdapter, ValidationError
 
 from sederunt.errors import InvalidConfig, NotFound
 
@@ -24,6 +26,21 @@ LIST = "transcripts.json"
 _offered = [SHIPPED]
 
 Samples = npt.NDArray[np.int16]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedClip:
+    """One row of a folder's list. Whatever else stands in it is for people."""
+
+    id: str
+    file: str
+    text: str | None
+    start_s: Seconds = 0.0
+    end_s: Seconds | None = None
+
+
+_LISTED = TypeAdapter(list[ListedClip])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,13 +85,14 @@ class Clip:
 
 def offer(folder: Path) -> None:
     """Let the scripts of this process use another folder's clips, before ours of the same id. InvalidConfig."""
-    try:
-        texts = _texts(folder)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        expected = "a list of objects with id, file and text"
-        raise InvalidConfig({"speech": [f"{folder / LIST} should be {expected}: {error!r}."]}) from error
+    texts = _texts(folder)
     if missing := sorted(row.path.name for row in texts.values() if not row.path.is_file()):
-        raise InvalidConfig({"speech": [f"{folder / LIST} names {', '.join(missing)}, which is not there."]})
+        raise _refused(f"{folder / LIST} names {', '.join(missing)}, which is not there.")
+    lengths_s = {path: _length_s(path) for path in {row.path for row in texts.values()}}
+    for row in texts.values():
+        end_s = lengths_s[row.path] if row.end_s is None else min(row.end_s, lengths_s[row.path])
+        if row.start_s >= end_s:
+            raise _refused(f"Nothing of {row.path} is left for {row.id}: it would be {row.start_s:g} s to {end_s:g} s.")
     _offered.append(folder)
     _forget()
 
@@ -98,17 +116,47 @@ def catalogue() -> Mapping[str, ClipText]:
 
 
 def _texts(folder: Path) -> dict[str, ClipText]:
-    rows = json.loads((folder / LIST).read_text(encoding="utf-8"))
+    try:
+        rows = _LISTED.validate_json((folder / LIST).read_bytes(), strict=True)
+    except (OSError, ValidationError) as error:
+        expected = "a list of objects with id, file and text"
+        raise _refused(f"{folder / LIST} should be {expected}: {_first_fault(error)}.") from None
     return {
-        row["id"]: ClipText(
-            id=row["id"],
-            path=folder / row["file"],
-            text=row["text"] or "",
-            start_s=row.get("start_s", 0.0),
-            end_s=row.get("end_s"),
-        )
+        row.id: ClipText(id=row.id, path=folder / row.file, text=row.text or "", start_s=row.start_s, end_s=row.end_s)
         for row in rows
     }
+
+
+def _first_fault(error: OSError | ValidationError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    fault = error.errors()[0]
+    where = ".".join(map(str, fault["loc"]))
+    return f"{where}: {fault['msg']}" if where else fault["msg"]
+
+
+def _length_s(path: Path) -> float:
+    """Return how long a file lasts, by what it says of itself. InvalidConfig where its sound cannot be read."""
+    with _opened(path) as source:
+        sound = source.streams.audio[0]
+        if next(source.decode(sound), None) is None or sound.duration is None or sound.time_base is None:
+            raise _refused(f"There is no sound in {path}.")
+        return float(sound.duration * sound.time_base)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[av.container.InputContainer]:
+    try:
+        with av.open(str(path.absolute()), format="wav") as source:
+            if not source.streams.audio:
+                raise _refused(f"There is no sound in {path}.")
+            yield source
+    except av.FFmpegError as error:
+        raise _refused(f"{path} is no WAV file that can be read: {error.strerror}.") from None
+
+
+def _refused(sentence: str) -> InvalidConfig:
+    return InvalidConfig({"speech": [sentence]})
 
 
 @cache
@@ -119,17 +167,25 @@ def load(clip_id: str) -> Clip:
     row = catalogue().get(clip_id)
     if row is None:
         raise NotFound(f"There is no clip {clip_id}; there are: {', '.join(catalogue())}.")
-    with wave.open(str(row.path), "rb") as source:
-        rate = source.getframerate()
-        data = np.frombuffer(source.readframes(source.getnframes()), np.int16)
+    with _opened(row.path) as source:
+        sound = source.streams.audio[0]
+        rate = sound.rate
+        data = _mono([*source.decode(sound)], rate)
     data = data[round(row.start_s * rate) : None if row.end_s is None else round(row.end_s * rate)]
-    resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
-    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(data).reshape(1, -1), format="s16", layout="mono")
+    if not data.size:
+        raise _refused(f"There is no sound in {row.path} from {row.start_s:g} s.")
+    frame = av.AudioFrame.from_ndarray(data.reshape(1, -1), format="s16", layout="mono")
     frame.sample_rate = rate
-    blocks = [part.to_ndarray().reshape(-1) for part in [*resampler.resample(frame), *resampler.resample(None)]]
-    samples = np.concatenate(blocks).astype(np.int16)
+    samples = _mono([frame], RATE)
     samples = np.pad(samples, (0, -len(samples) % FRAME))
     return Clip(clip_id, tuple(ClipEncoder().encode(samples)), samples)
+
+
+def _mono(frames: Sequence[av.AudioFrame], rate: int) -> Samples:
+    """Return sound of any format as 16 bits of one channel at that rate."""
+    resampler = av.AudioResampler(format="s16", layout="mono", rate=rate)
+    blocks = [part.to_ndarray().reshape(-1) for frame in [*frames, None] for part in resampler.resample(frame)]
+    return np.concatenate(blocks).astype(np.int16) if blocks else np.zeros(0, np.int16)
 
 
 @cache
