@@ -45,7 +45,7 @@ class PracticeServer:
     def __init__(self, port: int = 0, *, control_port: int = 0, host: str = "127.0.0.1") -> None:
         self.meetings: dict[str, Meeting] = {}
         self._host = host
-        self._sockets = (_listen(host, port), _listen(host, control_port))
+        self._sockets = _listen(host, port, control_port)
         self._folder = tempfile.TemporaryDirectory(prefix="sederunt-practice-")
         self.certificate = tls.make(Path(self._folder.name), sites.all_hosts())
         self._servers = (
@@ -101,8 +101,12 @@ class PracticeServer:
     async def __aenter__(self) -> "PracticeServer":
         self._tasks = [asyncio.create_task(server.run()) for server in self._servers]
         self._tasks.append(asyncio.create_task(self._beat()))
-        for server in self._servers:
-            await server.ready.wait()
+        try:
+            for server, task in zip(self._servers, self._tasks, strict=False):
+                await server.has_begun(task)
+        except BaseException as error:
+            await self.__aexit__(type(error), error, error.__traceback__)
+            raise
         return self
 
     async def __aexit__(
@@ -149,6 +153,16 @@ class _Server(uvicorn.Server):
     async def run(self) -> None:  # type: ignore[override]
         await self.serve(sockets=[self._listener])
 
+    async def has_begun(self, running: asyncio.Task[None]) -> None:
+        """Wait until it listens. Raises what `run` ended by instead."""
+        ready = asyncio.create_task(self.ready.wait())
+        try:
+            await asyncio.wait({ready, running}, return_when=asyncio.FIRST_COMPLETED)
+            if running.done():
+                running.result()
+        finally:
+            ready.cancel()
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
         self.ready.set()
@@ -158,14 +172,22 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, *ports: int) -> tuple[socket.socket, ...]:
+    with contextlib.ExitStack() as opened:
+        listeners = tuple(opened.enter_context(_listener(host, port)) for port in ports)
+        opened.pop_all()
+    return listeners
+
+
+def _listener(host: str, port: int) -> socket.socket:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-    except OSError as error:
+        listener.listen()  # that somebody else has the port, bind does not tell where both allow its use again
+    except (OSError, OverflowError) as error:
         listener.close()
-        reason = os.strerror(error.errno or 0).lower()
+        reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else "ports are 0 to 65535"
         raise SetupError(f"The practice sites cannot listen on {host}:{port}: {reason}; choose another port.") from None
     return listener
 

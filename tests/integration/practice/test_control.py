@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import uvicorn
 
 from sederunt.errors import RequestError, SetupError
 from sederunt.practice import script
@@ -39,6 +40,33 @@ def test_a_port_that_is_taken_is_named() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(SetupError, match=rf"127\.0\.0\.1:{port}: address already in use; choose another port"):
             PracticeServer(port)
+
+
+def test_one_port_for_both_is_refused() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(SetupError, match=rf"127\.0\.0\.1:{port}: address already in use; choose another port"):
+        PracticeServer(port, control_port=port)
+    with socket.create_server(("127.0.0.1", port)):
+        pass  # nobody listens there any more
+
+
+def test_a_number_that_is_no_port_is_refused() -> None:
+    with pytest.raises(SetupError, match=r"127\.0\.0\.1:70000: .*; choose another port"):
+        PracticeServer(70_000)
+
+
+async def test_a_server_that_cannot_begin_says_why_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fall(*_: object, **__: object) -> None:
+        raise OSError("no more descriptors")
+
+    server = PracticeServer()
+    monkeypatch.setattr(uvicorn.Server, "startup", fall)
+    with pytest.raises(OSError, match="no more descriptors"):
+        async with asyncio.timeout(20), server:
+            pytest.fail("It did not begin.")
+    assert not server.certificate.key.parent.exists()
 
 
 async def test_a_meeting_is_opened_steered_and_closed(facts: dict[str, Any]) -> None:
