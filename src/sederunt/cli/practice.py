@@ -28,7 +28,7 @@ def serve(
     """Run the practice sites until interrupted; prints what a browser needs to reach them, one JSON object."""
     log.configure("lines")
     _offer(speech)
-    asyncio.run(_serve(port, control_port, [script.read(path) for path in meeting] + ([script.demo()] if demo else [])))
+    asyncio.run(_serve(port, control_port, [_read(path) for path in meeting] + ([script.demo()] if demo else [])))
 
 
 @app.command()
@@ -54,6 +54,14 @@ def _offer(folders: list[Path]) -> None:
             clips.offer(folder)
     except InvalidConfig as error:
         raise typer.BadParameter(str(error), param_hint="--speech") from error
+
+
+def _read(path: Path) -> script.Script:
+    try:
+        return script.read(path)
+    except InvalidConfig as error:
+        faults = [f"{field}: {' '.join(sentences)}" for field, sentences in error.fields.items()]
+        raise typer.BadParameter(f"{path}: {' '.join(faults)}", param_hint="--meeting") from error
 
 
 async def _serve(port: int, control_port: int, scripts: list[script.Script]) -> None:

@@ -203,9 +203,15 @@ def _faults(script: Script) -> dict[str, str]:
 
 
 def read(path: Path) -> Script:
-    """Read a script from a .toml or .json file."""
-    text = path.read_text(encoding="utf-8")
-    return parse(tomllib.loads(text) if path.suffix == ".toml" else json.loads(text))
+    """Read a script from a .toml or .json file. InvalidConfig names the place where it is neither."""
+    kind, loads = ("TOML", tomllib.loads) if path.suffix == ".toml" else ("JSON", json.loads)
+    try:
+        data = loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise InvalidConfig({"script": [f"The file is no text in UTF-8: {error}."]}) from None
+    except ValueError as error:
+        raise InvalidConfig({"script": [f"The file is no {kind}: {error}."]}) from None
+    return parse(data)
 
 
 def to_data(script: Script) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Meeting scripts: reading, refusing, and what they say is said."""
 
+from pathlib import Path
+
 import pytest
 
 from sederunt.errors import InvalidConfig
@@ -42,6 +44,22 @@ def test_a_faulty_script_is_refused_with_the_name_of_the_field(data: dict[str, o
     with pytest.raises(InvalidConfig) as refused:
         script.parse(data)
     assert field in refused.value.fields
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("scene.json", b'{"title": "A",\n "cast": [}', "The file is no JSON: .*line 2 column 11"),
+        ("scene.toml", b'title = "A"\ncast = [', "The file is no TOML: .*at end of document"),
+        ("scene.json", b"\xff\xfe", "The file is no text in UTF-8: .*position 0"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_the_place(
+    tmp_path: Path, name: str, content: bytes, told: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidConfig, match=told):
+        script.read(tmp_path / name)
 
 
 def test_acts_may_name_who_joins_by_an_act_and_who_is_renamed() -> None:
