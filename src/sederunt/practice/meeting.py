@@ -7,7 +7,6 @@ started, script_over, ended [] · kicked [bot] · refused [do, who, why] (an act
 note [bot, note] (a dialog was answered, a toggle moved, the page reported something).
 """
 
-import asyncio
 import time
 from collections.abc import Callable
 from typing import Any, Literal
@@ -159,8 +158,12 @@ class Meeting:
         if visitor.standing != "gone":
             visitor.standing = "gone"
             self.events.add("left", bot=visitor.id, name=visitor.name)
+        self.close_peer(visitor)  # also of one that was put out a moment ago
 
     def media_connected(self, visitor: Visitor) -> None:
+        """Take in that sound can reach the bot; with the first one a meeting may begin."""
+        if visitor.standing != "in_call":
+            return  # it was put out, or the meeting ended, while it negotiated
         self.events.add("media_connected", bot=visitor.id, name=visitor.name)
         if self.script.starts == "first_bot":
             self.start()
@@ -174,8 +177,8 @@ class Meeting:
     # --- the script ---
 
     def start(self) -> None:
-        """Begin meeting time. Does nothing when it runs already."""
-        if self.media.has_begun:
+        """Begin meeting time. Does nothing when it runs already, or the meeting is over."""
+        if self.media.has_begun or self.is_over:
             return
         self.media.has_begun = True
         self.events.add("started")
@@ -235,6 +238,13 @@ class Meeting:
             self.site.chat_sent(self, visitor, message)
         return message
 
+    def close_peer(self, visitor: Visitor) -> None:
+        """Close a bot's media line, if it has one; what was sent on it is kept."""
+        peer, visitor.peer = visitor.peer, None
+        if peer is not None:
+            visitor.sent = tuple(peer.sent)
+            self.deferred.run(peer.close())
+
     def tell_all(self, message: dict[str, Any]) -> None:
         for visitor in self.in_call():
             visitor.tell(message)
@@ -242,8 +252,9 @@ class Meeting:
     async def close(self) -> None:
         """Drop everything: timers, peers."""
         self.is_over = True
-        peers = [visitor.peer for visitor in self.visitors.values() if visitor.peer is not None]
-        await asyncio.gather(*(peer.close() for peer in peers), self.deferred.close())
+        for visitor in self.visitors.values():
+            self.close_peer(visitor)
+        await self.deferred.close()
 
     # --- one method per deed that has a `who` ---
 
@@ -321,13 +332,7 @@ class Meeting:
             self.roster.tell([visitor.person])
         if visitor.peer is not None:
             # The last signals must still go out before the transport closes.
-            self.deferred.call(0.5 if screen else 0, lambda: self._close_peer(visitor))
-
-    def _close_peer(self, visitor: Visitor) -> None:
-        peer, visitor.peer = visitor.peer, None
-        if peer is not None:
-            visitor.sent = tuple(peer.sent)
-            self.deferred.run(peer.close())
+            self.deferred.call(0.5 if screen else 0, lambda: self.close_peer(visitor))
 
     def _tell_speaking(self) -> None:
         csrcs = self.media.sound.speaking()

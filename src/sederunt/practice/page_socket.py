@@ -84,10 +84,12 @@ class Visit:
         self._meeting.knock(self._visitor, str(message["name"]))
 
     async def do_offer(self, message: dict[str, Any]) -> None:
-        self._visitor.tell({"answer": await self._new_peer().answer(message["sdp"])})
+        if (peer := self._new_peer()) is not None:
+            self._visitor.tell({"answer": await peer.answer(message["sdp"])})
 
     async def do_negotiate(self, _message: dict[str, Any]) -> None:
-        self._visitor.tell({"offer": await self._new_peer().offer()})
+        if (peer := self._new_peer()) is not None:
+            self._visitor.tell({"offer": await peer.offer()})
 
     async def do_answer(self, message: dict[str, Any]) -> None:
         if self._visitor.peer is not None:
@@ -124,8 +126,14 @@ class Visit:
         if self._camera is not None:
             await self._camera.close()
 
-    def _new_peer(self) -> Peer:
+    def _new_peer(self) -> Peer | None:
+        """Begin a media line in place of the one before; None for a page that is not in the call any more."""
         meeting, visitor = self._meeting, self._visitor
+        if visitor.standing != "in_call":
+            return None
+        if self._waiting is not None:
+            self._waiting.cancel()
+        meeting.close_peer(visitor)
         visitor.peer = Peer(
             meeting.site.plan(meeting.variant),
             on_message=lambda label, data: meeting.site.page_sent(meeting, visitor, label, data),
