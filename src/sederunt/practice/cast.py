@@ -51,12 +51,7 @@ class MeetingCast:
         """Return whose audio source this is."""
         return next(person for person in self.people if person.csrc == csrc)
 
-    def come(self, name: str) -> Occupant | None:
-        """Let somebody of this name be present, a new person where there was none; None where they are already."""
+    def of_name(self, name: str) -> Occupant:
+        """Return who has this name, here or not; a new person, who is not present yet, where nobody has."""
         person = next((person for person in self.people if person.name == name and not person.bot), None)
-        if person is None:
-            person = self.add(CastMember(name=name))
-        if person.present:
-            return None
-        person.present = True
-        return person
+        return person or self.add(CastMember(name=name))

@@ -22,7 +22,7 @@ from sederunt.practice.media import MeetingMedia
 from sederunt.practice.people import ChatMessage, Occupant, Standing, Visitor
 from sederunt.practice.script import CastMember, Script, ScriptedAct, Variant
 from sederunt.practice.site import SiteShape, muted
-from sederunt.practice.timeline import ScriptTimeline
+from sederunt.practice.timeline import CastMove, ScriptTimeline
 
 logger = log.get(component="practice")
 
@@ -206,9 +206,7 @@ class Meeting:
         elif deed.do == "record":
             self.tell_all({"notice": "recording"})
         elif deed.do == "join":
-            if (person := self.cast.come(deed.who)) is not None:
-                self.events.add("person_joined", who=deed.who)
-                self.roster.tell([person])
+            self._join(self.cast.of_name(deed.who))
         else:
             getattr(self, f"_{deed.do}")(self.cast.find(deed.who), deed)
 
@@ -265,7 +263,7 @@ class Meeting:
             self.events.add("said", who=person.name, clip=deed.clip)
             self._tell_speaking()
 
-    def _leave(self, person: Occupant, _deed: ScriptedAct) -> None:
+    def _leave(self, person: Occupant, _deed: ScriptedAct | None = None) -> None:
         self.media.sound.hush(person.csrc)
         person.present = person.sharing = False
         self.events.add("person_left", who=person.name)
@@ -302,13 +300,33 @@ class Meeting:
         if self._timeline.is_over:
             return
         for act in self._timeline.due(self.media.now_s):
-            try:
-                self.act(act)
-            except RequestError as error:  # a deed from outside took away whom it names; the others go on
-                logger.warning("An act of a script was refused", action="practice_act_refused", why=str(error))
-                self.events.add("refused", do=act.do, who=act.who, why=str(error))
+            if isinstance(act, CastMove):
+                self._move(self.cast.people[act.index], act)
+            else:
+                self._try(act)
         if self._timeline.is_over:
             self.events.add("script_over")
+
+    def _try(self, act: ScriptedAct) -> None:
+        try:
+            self.act(act)
+        except RequestError as error:  # a deed from outside took away whom it names; the others go on
+            logger.warning("An act of a script was refused", action="practice_act_refused", why=str(error))
+            self.events.add("refused", do=act.do, who=act.who, why=str(error))
+
+    def _move(self, person: Occupant, move: CastMove) -> None:
+        if move.do == "join":
+            self._join(person)
+        elif person.present:  # who was sent away does not leave again
+            self._leave(person)
+
+    def _join(self, person: Occupant) -> None:
+        """Let somebody in; nothing where they are here already."""
+        if person.present:
+            return
+        person.present = True
+        self.events.add("person_joined", who=person.name)
+        self.roster.tell([person])
 
     def _decide_later(self, visitor: Visitor, entry: str) -> None:
         verdicts: dict[str, Callable[[], None]] = {

@@ -1,29 +1,44 @@
 """The acts of a script in the order of their time, over and over where the script loops."""
 
 import dataclasses
+from dataclasses import dataclass
+from typing import Literal
 
 from sederunt.practice.script import Script, ScriptedAct
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CastMove:
+    """One of the cast comes or goes at their own time. By number: names may be there twice, or change."""
+
+    at_s: float
+    do: Literal["join", "leave"]
+    index: int  # in the script's cast
 
 
 class ScriptTimeline:
     """Pure: told the meeting time, it hands out what is due."""
 
     def __init__(self, script: Script) -> None:
-        coming = [ScriptedAct(at_s=person.joins_at_s, do="join", who=person.name) for person in script.cast]
+        self._script = script
+        cast = list(enumerate(script.cast))
+        coming = [
+            CastMove(at_s=person.joins_at_s, do="join", index=index)
+            for index, person in cast
+            if person.joins_at_s > 0  # the others sit there already
+        ]
         going = [
-            ScriptedAct(at_s=person.leaves_at_s, do="leave", who=person.name)
-            for person in script.cast
+            CastMove(at_s=person.leaves_at_s, do="leave", index=index)
+            for index, person in cast
             if person.leaves_at_s is not None
         ]
-        self._script = script
-        late = [act for act in coming if act.at_s > 0]  # the others sit there already
-        self._pending = sorted([*late, *script.acts, *going], key=lambda act: act.at_s)
+        self._pending: list[ScriptedAct | CastMove] = sorted([*coming, *script.acts, *going], key=lambda act: act.at_s)
 
     @property
     def is_over(self) -> bool:
         return not self._pending
 
-    def due(self, now_s: float) -> list[ScriptedAct]:
+    def due(self, now_s: float) -> list[ScriptedAct | CastMove]:
         """Return the acts whose time has come, each once."""
         acts = [act for act in self._pending if act.at_s <= now_s]
         self._pending = self._pending[len(acts) :]

@@ -32,6 +32,41 @@ def test_the_demonstration_goes_on_without_somebody_who_was_sent_away() -> None:
     assert told(meeting, "said", "who") == ["Mary Somerville", "Charles Babbage", "Mary Somerville"]
 
 
+def test_two_people_of_one_name_both_come() -> None:
+    cast = (CastMember(name="Ada", joins_at_s=1), CastMember(name="Ada", joins_at_s=2))
+    meeting = held(Script(cast=cast), until_s=4)
+    assert [person.number for person in meeting.cast.present()] == [1, 2]
+    assert told(meeting, "person_joined", "who") == ["Ada", "Ada"]
+
+
+def test_who_leaves_by_the_cast_is_the_one_who_came_by_it() -> None:
+    cast = (ADA, CastMember(name="Ada", joins_at_s=2, leaves_at_s=3))
+    meeting = held(Script(cast=cast), until_s=2.5)
+    assert [person.number for person in meeting.cast.present()] == [1, 2]
+    pass_time(meeting, 4)
+    assert [person.number for person in meeting.cast.present()] == [1]
+    assert told(meeting, "person_left", "who") == ["Ada"]
+
+
+def test_who_was_renamed_leaves_when_the_cast_says_so_and_who_left_before_does_not_leave_again() -> None:
+    cast = (CastMember(name="Ada", leaves_at_s=2), CastMember(name="Mary", leaves_at_s=2))
+    acts = (
+        ScriptedAct(at_s=1, do="rename", who="Ada", text="Ada Lovelace"),
+        ScriptedAct(at_s=1, do="leave", who="Mary"),
+    )
+    meeting = held(Script(cast=cast, acts=acts), until_s=3)
+    assert told(meeting, "person_left", "who") == ["Mary", "Ada Lovelace"]
+    assert told(meeting, "refused", "why") == []
+
+
+def test_a_deed_by_name_is_done_by_the_first_of_it_who_is_here() -> None:
+    acts = (ScriptedAct(at_s=1, do="leave", who="Ada"), ScriptedAct(at_s=2, do="leave", who="Ada"))
+    meeting = held(Script(cast=(ADA, ADA), acts=acts), until_s=1.5)
+    assert [person.number for person in meeting.cast.present()] == [2]
+    pass_time(meeting, 3)
+    assert meeting.cast.present() == []
+
+
 def held(what: Script, *, until_s: float) -> Meeting:
     """Return a meeting that went on for so long."""
     meeting = Meeting("abc-defg-hij", what, sites.SITES["gmeet"])
