@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -33,6 +36,9 @@ class Hub(ThreadingHTTPServer):
         self.told_sum: str | None = None  # a lie about the weights
         self.break_after: int | None = None  # bytes of the weights after which the line drops, once
         self.ranges: list[str] = []
+        self.asked: list[str] = []  # files that were transferred
+        self.released = threading.Event()  # the weights wait for it
+        self.released.set()
 
     @property
     def address(self) -> str:
@@ -74,6 +80,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _file(self, name: str) -> None:
         data = self.server.files[name]
+        if self.command == "GET":
+            self.server.asked.append(name)
+            self.server.released.wait(20 if name == "model.bin" else 0)
         headers = {"ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Repo-Commit": REVISION}
         asked = self.headers.get("Range")
         if asked and (match := re.fullmatch(r"bytes=(\d+)-(\d*)", asked)) and self.command == "GET":
@@ -125,7 +134,48 @@ def test_a_model_is_pulled_whole_and_known_afterwards(server: Hub, tmp_path: Pat
     manifest = files.read_manifest(directory)
     assert manifest is not None
     assert files.faults(directory, manifest.sums) == []
-    assert [path.name for path in (tmp_path / "models").iterdir()] == ["small"]
+    assert left(tmp_path) == ["small"]
+
+
+def left(data: Path) -> list[str]:
+    """What is in the cache, but for the locks."""
+    return sorted(path.name for path in (data / "models").iterdir() if path.suffix != ".lock")
+
+
+_CHILD = """
+import sys
+from pathlib import Path
+from sederunt import log
+from sederunt.settings import WhisperSettings
+from sederunt.transcription.whisper import hub
+
+log.configure("lines", "warning")
+address, data = sys.argv[1:]
+offer = hub.look(WhisperSettings(), "small", endpoint=address)
+told = []
+print(hub.pull(WhisperSettings(), Path(data), offer, on_bytes=told.append, endpoint=address), sum(told) == offer.total)
+"""
+
+
+def test_of_two_who_pull_one_model_the_second_waits_and_finds_it(server: Hub, tmp_path: Path) -> None:
+    """The weights come only once one of the two has said that it waits for the other."""
+    server.released.clear()
+    reading, writing = os.pipe()
+    command = [sys.executable, "-c", _CHILD, server.address, str(tmp_path)]
+    pulling = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writing, text=True) for _ in range(2)]
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as said:
+        waited = any("being downloaded by another process" in line for line in said)
+        server.released.set()
+        rest = said.read()
+    target = tmp_path / "models" / "small"
+    assert [process.communicate(timeout=60)[0] for process in pulling] == [f"{target} True\n"] * 2, rest
+    assert waited
+    assert server.asked.count("model.bin") == 1
+    manifest = files.read_manifest(target)
+    assert manifest is not None
+    assert files.faults(target, manifest.sums) == []
+    assert left(tmp_path) == ["small"]
 
 
 def test_weights_that_are_not_what_was_offered_are_thrown_away(server: Hub, tmp_path: Path) -> None:
@@ -133,7 +183,7 @@ def test_weights_that_are_not_what_was_offered_are_thrown_away(server: Hub, tmp_
     offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
     with pytest.raises(SetupError, match="not what the hub offered"):
         hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address)
-    assert list((tmp_path / "models").iterdir()) == []
+    assert left(tmp_path) == []
 
 
 def test_a_download_that_broke_off_goes_on(server: Hub, tmp_path: Path) -> None:

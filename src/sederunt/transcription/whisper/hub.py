@@ -1,7 +1,10 @@
 """Downloads from the model hub: resumed where they broke off, checked against the hub's sums, then put in place."""
 
+import fcntl
+import os
 import shutil
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,14 +81,53 @@ def pull(
 ) -> Path:
     """Fetch an offered model into the cache and return its directory. Blocks; goes on where an earlier try ended.
 
+    Where another process fetches the same model, waits for it and takes what it put there.
     Raises SetupError where the hub fails or what came is not what was offered.
     """
-    from huggingface_hub import hf_hub_download
-
     cache = resolution.cache_directory(settings, data)
     target = cache / folder(offer.name)
-    draft = cache / f".{folder(offer.name)}.part"  # a steady name: what is in it is resumed
-    draft.mkdir(parents=True, exist_ok=True)
+    cache.mkdir(parents=True, exist_ok=True)
+    with _locked(cache / f".{folder(offer.name)}.lock", offer.name) as waited:
+        if waited and _is_there(target, offer):
+            on_bytes(offer.total)
+        else:
+            _fetch(offer, cache / f".{folder(offer.name)}.part", target, on_bytes, endpoint)
+    return target
+
+
+@contextmanager
+def _locked(path: Path, name: str) -> Iterator[bool]:
+    """Keep other downloads of a model out, which would go on with this one's draft; yields whether one was waited for.
+
+    The file stays: a lock on one that was removed would keep nobody out.
+    """
+    held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        waited = False
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waited = True
+            logger.warning(
+                "The model is being downloaded by another process; this one waits.", action="model_awaited", model=name
+            )
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield waited
+    finally:
+        os.close(held)
+
+
+def _is_there(target: Path, offer: Offer) -> bool:
+    """Return whether a directory holds what is offered, as far as its manifest says."""
+    manifest = files.read_manifest(target) if files.is_model(target) else None
+    return manifest is not None and (manifest.repository, manifest.revision) == (offer.repository, offer.revision)
+
+
+def _fetch(offer: Offer, draft: Path, target: Path, on_bytes: Callable[[int], None], endpoint: str | None) -> None:
+    """Fetch a model into a draft, whose steady name lets a later try go on with what is in it; then put it in place."""
+    from huggingface_hub import hf_hub_download
+
+    draft.mkdir(exist_ok=True)
     try:
         for file in offer.sizes:
             hf_hub_download(
@@ -109,7 +151,6 @@ def pull(
     shutil.rmtree(target, ignore_errors=True)
     draft.replace(target)
     logger.info("A model was downloaded.", action="model_pulled", model=offer.name, bytes=offer.total)
-    return target
 
 
 def _telling(on_bytes: Callable[[int], None]) -> Any:
