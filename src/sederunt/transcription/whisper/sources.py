@@ -54,7 +54,7 @@ def gather(name: str, sources: Sequence[str], cache: Path) -> Path | None:
     draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache))
     try:
         for file, offered in candidates.items():
-            right = (pieces for pieces in offered if files.sha256(*pieces) == PINNED[name][file].sha256)
+            right = (pieces for pieces in offered if files.remembered_sha256(*pieces) == PINNED[name][file].sha256)
             if (pieces := next(right, None)) is None:
                 return None
             with (draft / file).open("wb") as out:

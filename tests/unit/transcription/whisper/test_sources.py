@@ -1,6 +1,7 @@
 """Models from packages and folders: known by their content, whoever carries them."""
 
 import hashlib
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -90,6 +91,59 @@ def test_sources_come_in_their_order_and_the_hub_only_where_it_is_named(tmp_path
         hub.look(settings("packages"), "base")
     with pytest.raises(ValidationError):
         settings("ftp://mirror")
+
+
+WRONG = {**CONTENT, "model.bin": b"Weights " * 50}
+
+
+@pytest.fixture
+def wrong_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packages that bring weights in pieces, which are not the known ones."""
+    for n in (1, 2):
+        package = write(tmp_path / "site" / f"wrong_pieces{n}", **{"__init__.py": b""})
+        write(package / "data", **{f"model.bin.part{n}": b"not it"})
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setattr(packages, "_PARTS", {"base": ("wrong_pieces1", "wrong_pieces2")})
+
+
+def test_a_right_copy_is_found_behind_a_wrong_one(tmp_path: Path) -> None:
+    wrong, right = (
+        write(tmp_path / name / "base", **files).parent for name, files in (("one", WRONG), ("two", CONTENT))
+    )
+    assert resolution.resolve(settings(wrong, right), tmp_path).directory == right / "base"
+    write(wrong / "base", **CONTENT)
+    os.utime(wrong / "base" / "model.bin", ns=(1, 1))
+    assert resolution.resolve(settings(wrong, right), tmp_path).directory == wrong / "base", "it was put right"
+
+
+@pytest.mark.usefixtures("wrong_pieces")
+def test_a_folder_is_found_behind_packages_with_wrong_pieces(tmp_path: Path) -> None:
+    right = write(tmp_path / "right" / "base", **CONTENT).parent
+    assert resolution.resolve(settings("packages", right), tmp_path).directory == right / "base"
+    in_disorder = write(tmp_path / "disorder", **CONTENT)
+    gathered = resolution.resolve(settings("packages", in_disorder), tmp_path)
+    assert gathered.directory == sources.gathered("base", tmp_path / "models")
+
+
+@pytest.mark.usefixtures("wrong_pieces")
+def test_auto_goes_on_with_the_next_model_behind_wrong_copies(tmp_path: Path) -> None:
+    write(tmp_path / "models" / "tiny.en", **CONTENT)
+    wrong = write(tmp_path / "wrong" / "base", **WRONG).parent
+    chosen = WhisperSettings(sources=("packages", str(wrong)))
+    assert resolution.resolve(chosen, tmp_path).name == "tiny.en"
+
+
+@pytest.mark.usefixtures("wrong_pieces")
+def test_where_all_copies_are_wrong_each_is_told_of(tmp_path: Path) -> None:
+    wrong = write(tmp_path / "wrong" / "base", **WRONG).parent
+    chosen = settings("packages", wrong)
+    with pytest.raises(SetupError) as caught:
+        resolution.resolve(chosen, tmp_path)
+    assert "pieces of Whisper 'base' are not the ones we know" in str(caught.value)
+    assert f"in {wrong / 'base'} is damaged: model.bin is not what it was" in str(caught.value)
+    assert resolution.find(chosen, tmp_path, "base") is None, "the finder of languages does without"
+    [listed] = resolution.present(settings(wrong), tmp_path)
+    assert listed.faults() == ["model.bin is not what it was (SHA-256 differs)"]
 
 
 def test_every_file_of_the_known_models_is_pinned() -> None:
