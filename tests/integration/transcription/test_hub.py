@@ -178,12 +178,58 @@ def test_of_two_who_pull_one_model_the_second_waits_and_finds_it(server: Hub, tm
     assert left(tmp_path) == ["small"]
 
 
-def test_weights_that_are_not_what_was_offered_are_thrown_away(server: Hub, tmp_path: Path) -> None:
+def test_only_what_came_wrong_is_fetched_again(server: Hub, tmp_path: Path) -> None:
     server.told_sum = "0" * 64
     offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
-    with pytest.raises(SetupError, match="not what the hub offered"):
+    with pytest.raises(SetupError, match=r"not what the hub offered: model\.bin .* Pull again"):
         hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address)
+    server.told_sum = None
+    server.asked.clear()
+    offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
+    hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address)
+    assert server.asked == ["model.bin"]
+
+
+LACKING = [
+    (("model.bin", "config.json", "vocabulary.txt"), "tokenizer.json"),
+    (("model.safetensors", "config.json", "tokenizer.json", "vocab.json"), "model.bin, vocabulary.txt"),
+    (("config.json", "vocab.txt", "encoder-model.onnx"), "decoder_joint-model.onnx"),
+    (("vocab.txt", "model.int8.onnx"), "config.json"),
+]
+
+
+@pytest.mark.parametrize(("there", "lacking"), LACKING)
+def test_a_repository_without_such_a_model_is_refused_before_anything_is_fetched(
+    server: Hub, there: tuple[str, ...], lacking: str
+) -> None:
+    server.files = dict.fromkeys(there, b"{}")
+    with pytest.raises(SetupError) as caught:
+        hub.look(WhisperSettings(), "small", endpoint=server.address)
+    assert str(caught.value) == (
+        f"{REPOSITORY} holds no model in the CTranslate2 or NeMo-ONNX format: it lacks {lacking}."
+    )
+    assert server.asked == []
+
+
+def test_a_network_that_nobody_reads_is_refused_by_its_config_before_its_weights(server: Hub, tmp_path: Path) -> None:
+    server.files = {
+        "vocab.txt": b"a 0\n",
+        "encoder-model.onnx": b"weights",
+        "decoder_joint-model.onnx": b"weights",
+        "config.json": b'{"model_type": "nemo-conformer-aed"}',
+    }
+    offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
+    with pytest.raises(SetupError, match="holds no model in the CTranslate2 or NeMo-ONNX format"):
+        hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address)
+    assert server.asked == ["config.json"]
     assert left(tmp_path) == []
+
+
+def test_networks_come_in_8_bits_only_where_all_of_them_do() -> None:
+    half = {"config.json", "vocab.txt", "encoder-model.onnx", "encoder-model.onnx.data", "decoder_joint-model.onnx"}
+    assert hub.wanted_of({*half, "encoder-model.int8.onnx", "README.md"}) == half
+    eight_bits = {"config.json", "vocab.txt", "encoder-model.int8.onnx", "decoder_joint-model.int8.onnx"}
+    assert hub.wanted_of({*half, *eight_bits}) == eight_bits
 
 
 def test_a_download_that_broke_off_goes_on(server: Hub, tmp_path: Path) -> None:

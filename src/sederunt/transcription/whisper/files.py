@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 WEIGHTS = "model.bin"
-_NEEDED = (WEIGHTS, "config.json", "tokenizer.json")
+CONFIG = "config.json"
+_NEEDED = (WEIGHTS, CONFIG, "tokenizer.json")
 _VOCABULARIES = ("vocabulary.txt", "vocabulary.json")
 ONNX_VOCABULARY = "vocab.txt"
 # What `model_type` in config.json says of a network in the ONNX format → the files that hold it.
@@ -38,7 +39,7 @@ def is_model(directory: Path) -> bool:
 def onnx_kind(directory: Path) -> str | None:
     """Return which of the networks in the ONNX format that we read a directory says it holds; None: another format."""
     try:
-        said = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+        said = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     kind = said.get("model_type") if isinstance(said, dict) else None
@@ -47,19 +48,42 @@ def onnx_kind(directory: Path) -> str | None:
 
 def quantization(directory: Path, kind: str) -> str | None:
     """Return "int8" where all parts of a network in the ONNX format are there so, else None: as they were exported."""
-    return "int8" if all((directory / f"{part}.int8.onnx").is_file() for part in ONNX_PARTS[kind]) else None
+    return "int8" if in_8_bits(_names(directory), kind) else None
 
 
 def missing(directory: Path) -> list[str]:
     """Return what a model directory lacks."""
-    if (kind := onnx_kind(directory)) is not None:
-        suffix = ".int8.onnx" if quantization(directory, kind) else ".onnx"
-        names = (*(f"{part}{suffix}" for part in ONNX_PARTS[kind]), ONNX_VOCABULARY)
-        return [name for name in names if not (directory / name).is_file()]
-    lacking = [name for name in _NEEDED if not (directory / name).is_file()]
-    if not any((directory / name).is_file() for name in _VOCABULARIES):
-        lacking.append(_VOCABULARIES[0])
-    return lacking
+    return lacking(_names(directory), onnx_kind(directory))
+
+
+def lacking(there: Set[str], kind: str | None) -> list[str]:
+    """Return what else a model needs than the files that are there; kind: of a network in the ONNX format."""
+    if kind is not None:
+        suffix = ".int8.onnx" if in_8_bits(there, kind) else ".onnx"
+        names = (*(f"{part}{suffix}" for part in ONNX_PARTS[kind]), ONNX_VOCABULARY, CONFIG)
+        return [name for name in names if name not in there]
+    vocabulary = () if there & {*_VOCABULARIES} else _VOCABULARIES[:1]
+    return [*(name for name in _NEEDED if name not in there), *vocabulary]
+
+
+def likely_kind(there: Set[str]) -> str | None:
+    """Return which kind of network in the ONNX format files look like by their names alone; None: Whisper."""
+    if WEIGHTS in there or ONNX_VOCABULARY not in there:
+        return None
+    stems = {name.partition(".")[0] for name in there if name.endswith(".onnx")}
+    return max(ONNX_PARTS, key=lambda kind: len(stems & {*ONNX_PARTS[kind]}))
+
+
+def in_8_bits(there: Set[str], kind: str) -> bool:
+    """Return whether all parts of a network in the ONNX format are among the files in 8 bits."""
+    return there >= {f"{part}.int8.onnx" for part in ONNX_PARTS[kind]}
+
+
+def _names(directory: Path) -> Set[str]:
+    try:
+        return {path.name for path in directory.iterdir() if path.is_file()}
+    except OSError:
+        return frozenset()
 
 
 def sha256(*paths: Path) -> str:

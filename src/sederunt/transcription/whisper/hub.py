@@ -39,7 +39,7 @@ class Offer:
 
 
 def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -> Offer:
-    """Ask the hub what a model consists of. Raises SetupError when offline, unknown, or unreachable."""
+    """Ask the hub what a model consists of. Raises SetupError when offline, unknown, unreachable, or no model to us."""
     repo = repository(name)
     if settings.offline or repo is None:
         raise SetupError(resolution.remedies(name, offline=settings.offline))
@@ -52,6 +52,8 @@ def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -
         raise SetupError(f"The hub did not answer for '{repo}': {_first_line(fault)}") from fault
     siblings = info.siblings or []
     names = wanted_of({file.rfilename for file in siblings})
+    if lacking := files.lacking(names, files.likely_kind(names)):
+        raise _unreadable(repo, f"it lacks {', '.join(lacking)}")
     wanted = [file for file in siblings if file.rfilename in names]
     return Offer(
         name=name,
@@ -63,12 +65,19 @@ def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -
 
 
 def wanted_of(there: Set[str]) -> Set[str]:
-    """Return the files of a repository that are fetched: of ONNX networks those in 8 bits, if there are any."""
-    if files.WEIGHTS in there or files.ONNX_VOCABULARY not in there:
+    """Return the files of a repository that are fetched: of ONNX networks those in 8 bits, if all are so."""
+    kind = files.likely_kind(there)
+    if kind is None:
         return _WANTED & there
+    beside = {files.CONFIG, files.ONNX_VOCABULARY} & there
     eight_bits = {name for name in there if name.endswith(".int8.onnx")}
-    whole = {name for name in there if name.endswith((".onnx", ".onnx.data"))}
-    return ({"config.json", files.ONNX_VOCABULARY} & there) | (eight_bits or whole)
+    if files.in_8_bits(there, kind):
+        return beside | eight_bits
+    return beside | {name for name in there - eight_bits if name.endswith((".onnx", ".onnx.data"))}
+
+
+def _unreadable(repo: str, why: str) -> SetupError:
+    return SetupError(f"{repo} holds no model in the CTranslate2 or NeMo-ONNX format: {why}.")
 
 
 def pull(
@@ -129,7 +138,8 @@ def _fetch(offer: Offer, draft: Path, target: Path, on_bytes: Callable[[int], No
 
     draft.mkdir(exist_ok=True)
     try:
-        for file in offer.sizes:
+        # The config comes first: it may say that the rest is of no use.
+        for file in sorted(offer.sizes, key=lambda name: name != files.CONFIG):
             hf_hub_download(
                 offer.repository,
                 file,
@@ -138,19 +148,36 @@ def _fetch(offer: Offer, draft: Path, target: Path, on_bytes: Callable[[int], No
                 endpoint=endpoint,
                 tqdm_class=_telling(on_bytes),
             )
+            if file == files.CONFIG:
+                _refuse_unread(offer, draft)
+    except SetupError:
+        shutil.rmtree(draft)
+        raise
     except Exception as fault:
         raise SetupError(
             f"Downloading '{offer.name}' broke off: {_first_line(fault)}. Run the same command again to go on."
         ) from fault
-    if wrong := files.faults(draft, offer.sums):
-        shutil.rmtree(draft)
-        raise SetupError(f"What came for '{offer.name}' is not what the hub offered: {'; '.join(wrong)}. Pull again.")
+    wrong = [file for file, expected in offer.sums.items() if files.sha256(draft / file) != expected]
+    for file in wrong:
+        (draft / file).unlink()  # the others stay for the next try
+    if wrong:
+        told = f"{', '.join(wrong)} (SHA-256 differs)"
+        raise SetupError(f"What came for '{offer.name}' is not what the hub offered: {told}. Pull again.")
     sums = {file: files.sha256(draft / file) for file in offer.sizes}
     files.write_manifest(draft, files.Manifest(offer.repository, offer.revision, sums))
     shutil.rmtree(draft / ".cache", ignore_errors=True)
     shutil.rmtree(target, ignore_errors=True)
     draft.replace(target)
     logger.info("A model was downloaded.", action="model_pulled", model=offer.name, bytes=offer.total)
+
+
+def _refuse_unread(offer: Offer, draft: Path) -> None:
+    """Raise SetupError where the config that came is of a network that we do not read, or not from these files."""
+    kind = files.onnx_kind(draft)
+    if kind is None and files.WEIGHTS not in offer.sizes:
+        raise _unreadable(offer.repository, f"its {files.CONFIG} names none of {', '.join(files.ONNX_PARTS)}")
+    if lacking := files.lacking(offer.sizes.keys(), kind):
+        raise _unreadable(offer.repository, f"it lacks {', '.join(lacking)}")
 
 
 def _telling(on_bytes: Callable[[int], None]) -> Any:
