@@ -16,6 +16,7 @@ import pytest
 from sederunt.errors import SetupError
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.whisper import files, hub
+from sederunt.transcription.whisper.catalog import Pinned
 
 REVISION = "a" * 40
 REPOSITORY = "Systran/faster-whisper-small"
@@ -68,6 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
             {
                 "rfilename": name,
                 "size": len(data),
+                "blobId": hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest(),
                 **(
                     {"lfs": {"sha256": self.server.sum_of(name), "size": len(data), "pointerSize": 134}}
                     if name == "model.bin"
@@ -178,16 +180,48 @@ def test_of_two_who_pull_one_model_the_second_waits_and_finds_it(server: Hub, tm
     assert left(tmp_path) == ["small"]
 
 
-def test_only_what_came_wrong_is_fetched_again(server: Hub, tmp_path: Path) -> None:
+def test_what_came_right_before_something_wrong_is_not_fetched_again(server: Hub, tmp_path: Path) -> None:
     server.told_sum = "0" * 64
     offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
-    with pytest.raises(SetupError, match=r"not what the hub offered: model\.bin .* Pull again"):
+    with pytest.raises(SetupError, match=r"not what it should be: model\.bin .* Pull again"):
         hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address)
     server.told_sum = None
     server.asked.clear()
     offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
     hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address)
-    assert server.asked == ["model.bin"]
+    assert "config.json" not in server.asked
+    assert server.asked.count("model.bin") == 1
+
+
+@pytest.mark.parametrize("came", [b"<html>too many requests</html>", b"[]"])
+def test_a_small_file_that_is_not_what_was_offered_is_not_put_in_place(
+    server: Hub, tmp_path: Path, came: bytes
+) -> None:
+    """The hub tells no SHA-256 for it, but its size and git's sum."""
+    offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
+    server.files["tokenizer.json"] = came
+    with pytest.raises(SetupError, match=r"not what it should be: tokenizer\.json .* Pull again"):
+        hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address)
+    assert left(tmp_path) == [".small.part"]
+    server.files["tokenizer.json"] = b"{}"
+    server.asked.clear()
+    assert files.is_model(hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address))
+    assert "model.bin" not in server.asked
+    assert server.asked.count("tokenizer.json") == 1
+
+
+def test_a_model_that_is_known_by_heart_has_to_be_that(
+    server: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the hub tells of it."""
+    pinned = {"vocabulary.txt": Pinned(4, hashlib.sha256(b"a\nc\n").hexdigest())}
+    monkeypatch.setattr(hub, "PINNED", {"small": pinned})
+    offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
+    with pytest.raises(SetupError, match=r"vocabulary\.txt .*SHA-256"):
+        hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address)
+    pinned["vocabulary.txt"] = Pinned(4, hashlib.sha256(b"a\nb\n").hexdigest())
+    offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
+    assert files.is_model(hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address))
 
 
 LACKING = [

@@ -95,6 +95,14 @@ def sha256(*paths: Path) -> str:
     return found.hexdigest()
 
 
+def git_sum(path: Path) -> str:
+    """Return what git calls the content of a file, in hexadecimal."""
+    found = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as file:
+        hashlib.file_digest(file, lambda: found)
+    return found.hexdigest()
+
+
 def remembered_sha256(*paths: Path) -> str:
     """Return the same, read once for as long as sizes and times of change stay what they were."""
     told = [path.stat() for path in paths]

@@ -13,7 +13,7 @@ from sederunt import log
 from sederunt.errors import SetupError
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.whisper import files, resolution, sources
-from sederunt.transcription.whisper.catalog import folder, repository
+from sederunt.transcription.whisper.catalog import PINNED, folder, repository
 
 logger = log.get(component="transcription")
 
@@ -31,7 +31,8 @@ class Offer:
     repository: str
     revision: str
     sizes: dict[str, int]
-    sums: dict[str, str]  # SHA-256 of the files the hub tells it for: the weights
+    sums: dict[str, str]  # SHA-256 of the files the hub tells it for, the weights, and of those known by heart
+    blobs: dict[str, str]  # git's SHA-1 of the others
 
     @property
     def total(self) -> int:
@@ -60,7 +61,11 @@ def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -
         repository=repo,
         revision=info.sha or "main",
         sizes={file.rfilename: file.size or 0 for file in wanted},
-        sums={file.rfilename: file.lfs.sha256 for file in wanted if file.lfs},
+        sums={
+            **{file.rfilename: file.lfs.sha256 for file in wanted if file.lfs},
+            **{file: known.sha256 for file, known in PINNED.get(name, {}).items() if file in names},
+        },
+        blobs={file.rfilename: file.blob_id for file in wanted if file.blob_id and not file.lfs},
     )
 
 
@@ -91,7 +96,7 @@ def pull(
     """Fetch an offered model into the cache and return its directory. Blocks; goes on where an earlier try ended.
 
     Where another process fetches the same model, waits for it and takes what it put there.
-    Raises SetupError where the hub fails or what came is not what was offered.
+    Raises SetupError where the hub fails or what came is not what was offered, or known by heart.
     """
     cache = resolution.cache_directory(settings, data)
     target = cache / folder(offer.name)
@@ -137,9 +142,10 @@ def _fetch(offer: Offer, draft: Path, target: Path, on_bytes: Callable[[int], No
     from huggingface_hub import hf_hub_download
 
     draft.mkdir(exist_ok=True)
-    try:
-        # The config comes first: it may say that the rest is of no use.
-        for file in sorted(offer.sizes, key=lambda name: name != files.CONFIG):
+    sums: dict[str, str] = {}
+    # The config comes first: it may say that the rest is of no use.
+    for file in sorted(offer.sizes, key=lambda name: name != files.CONFIG):
+        try:
             hf_hub_download(
                 offer.repository,
                 file,
@@ -148,22 +154,13 @@ def _fetch(offer: Offer, draft: Path, target: Path, on_bytes: Callable[[int], No
                 endpoint=endpoint,
                 tqdm_class=_telling(on_bytes),
             )
-            if file == files.CONFIG:
-                _refuse_unread(offer, draft)
-    except SetupError:
-        shutil.rmtree(draft)
-        raise
-    except Exception as fault:
-        raise SetupError(
-            f"Downloading '{offer.name}' broke off: {_first_line(fault)}. Run the same command again to go on."
-        ) from fault
-    wrong = [file for file, expected in offer.sums.items() if files.sha256(draft / file) != expected]
-    for file in wrong:
-        (draft / file).unlink()  # the others stay for the next try
-    if wrong:
-        told = f"{', '.join(wrong)} (SHA-256 differs)"
-        raise SetupError(f"What came for '{offer.name}' is not what the hub offered: {told}. Pull again.")
-    sums = {file: files.sha256(draft / file) for file in offer.sizes}
+        except Exception as fault:
+            raise SetupError(
+                f"Downloading '{offer.name}' broke off: {_first_line(fault)}. Run the same command again to go on."
+            ) from fault
+        sums[file] = _checked(offer, draft, file)
+        if file == files.CONFIG:
+            _refuse_unread(offer, draft)
     files.write_manifest(draft, files.Manifest(offer.repository, offer.revision, sums))
     shutil.rmtree(draft / ".cache", ignore_errors=True)
     shutil.rmtree(target, ignore_errors=True)
@@ -171,13 +168,35 @@ def _fetch(offer: Offer, draft: Path, target: Path, on_bytes: Callable[[int], No
     logger.info("A model was downloaded.", action="model_pulled", model=offer.name, bytes=offer.total)
 
 
+def _checked(offer: Offer, draft: Path, file: str) -> str:
+    """Return the SHA-256 of a file that came. Removes it and raises SetupError where it is not what was offered."""
+    path = draft / file
+    size, found = path.stat().st_size, files.sha256(path)
+    if size != (offer.sizes[file] or size):
+        why = f"{size} bytes in place of {offer.sizes[file]}"
+    elif found != offer.sums.get(file, found):
+        why = "its SHA-256 differs"
+    elif file in offer.blobs and files.git_sum(path) != offer.blobs[file]:
+        why = "its sum differs"
+    else:
+        return found
+    path.unlink()  # the others stay for the next try
+    raise SetupError(
+        f"What came for '{offer.name}' is not what it should be: {file} ({why}). "
+        "Pull again: what came right is not fetched once more."
+    )
+
+
 def _refuse_unread(offer: Offer, draft: Path) -> None:
     """Raise SetupError where the config that came is of a network that we do not read, or not from these files."""
     kind = files.onnx_kind(draft)
+    lacking = files.lacking(offer.sizes.keys(), kind)
+    if not lacking:
+        return
+    shutil.rmtree(draft)
     if kind is None and files.WEIGHTS not in offer.sizes:
         raise _unreadable(offer.repository, f"its {files.CONFIG} names none of {', '.join(files.ONNX_PARTS)}")
-    if lacking := files.lacking(offer.sizes.keys(), kind):
-        raise _unreadable(offer.repository, f"it lacks {', '.join(lacking)}")
+    raise _unreadable(offer.repository, f"it lacks {', '.join(lacking)}")
 
 
 def _telling(on_bytes: Callable[[int], None]) -> Any:
