@@ -16,6 +16,7 @@ from sederunt.settings import LiveSettings, Settings, WhisperSettings
 from sederunt.transcription.models import find
 from sederunt.transcription.provider import FinishedPart, Task
 from sederunt.transcription.whisper import PROVIDER, files, resolution
+from sederunt.transcription.whisper.catalog import ONNX, folder, is_english_only
 from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions
 from sederunt.transcription.whisper.live import selector
 from sederunt.transcription.whisper.loading import load_whisper
@@ -70,6 +71,18 @@ def test_a_folder_is_a_model_like_every_other(tmp_path: Path) -> None:
     named = settings.model_copy(update={"live": LiveSettings(model=str(folder))})
     with pytest.raises(SetupError, match="does not write live lines"):
         selector.LanguageSelector(named, "de", ()).reader()
+
+
+def test_a_network_is_known_by_its_name_its_hub_id_and_where_it_was_downloaded_from(tmp_path: Path) -> None:
+    name, known = "parakeet-tdt-0.6b-v3", ONNX["parakeet-tdt-0.6b-v3"]
+    copy = write_onnx(tmp_path / "copy", "nemo-conformer-tdt")
+    files.write_manifest(copy, files.Manifest(known.repository, "main", {}))
+    for model in (name, known.repository):
+        write_onnx(tmp_path / "models" / folder(model), "nemo-conformer-tdt")
+    for model in (name, known.repository, str(copy)):
+        assert load_whisper(WhisperSettings(model=model), tmp_path).languages == known.languages
+    assert not is_english_only(known.repository)
+    assert is_english_only(ONNX["parakeet-tdt-0.6b-v2"].repository)
 
 
 def test_a_directory_is_complete_or_says_what_it_lacks(tmp_path: Path) -> None:

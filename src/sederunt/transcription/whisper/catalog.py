@@ -120,7 +120,13 @@ LANGUAGE_FINDER = "base"
 
 def is_english_only(name: str) -> bool:
     """Return whether a model of this name writes English alone."""
-    return name.endswith(".en") or (name in ONNX and ONNX[name].languages == ENGLISH_ALONE)
+    network = onnx_model(name)
+    return name.endswith(".en") or (network is not None and network.languages == ENGLISH_ALONE)
+
+
+def onnx_model(name: str) -> OnnxModel | None:
+    """Return the network in the ONNX format of a name or of a hub id; None for all others."""
+    return ONNX.get(name) or next((network for network in ONNX.values() if network.repository == name), None)
 
 
 def repository(name: str) -> str | None:

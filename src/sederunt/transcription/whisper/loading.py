@@ -8,7 +8,7 @@ from sederunt import log
 from sederunt.errors import SetupError
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.whisper import devices, files, memory, resolution
-from sederunt.transcription.whisper.catalog import LANGUAGE_FINDER, ONNX
+from sederunt.transcription.whisper.catalog import LANGUAGE_FINDER, onnx_model
 from sederunt.transcription.whisper.decoding import Network
 from sederunt.transcription.whisper.engine import Whisper
 from sederunt.transcription.whisper.resolution import Found
@@ -94,5 +94,6 @@ def _whisper(found: Found, settings: WhisperSettings, workers: int) -> SpeechNet
 def _onnx(found: Found, settings: WhisperSettings) -> SpeechNetwork:
     from sederunt.transcription.whisper.onnx_network import load_onnx
 
-    known = ONNX.get(found.name)
+    manifest = files.read_manifest(found.directory)
+    known = onnx_model(found.name) or onnx_model(manifest.repository if manifest else "")
     return load_onnx(found.directory, settings, known.languages if known else None)
