@@ -66,6 +66,7 @@ async def bench_api(requests: int, scheduled: int, upload_mb: int) -> int:
             sat = await _book(api)
             await _fill(api.data, UUID(sat), hours=1)
             await _measure_gets(api, "an hour's meeting", sat, requests // 4)
+            await _measure_gets(api, "an hour's meeting, compressed", sat, requests // 4, takes="gzip")
             held = await api.caller.tag(f"/bot/{sat}")
             await _measure_gets(api, "an hour's meeting that the caller has", sat, requests, held=held)
             await _beside_large_answers(api, booked)
@@ -110,8 +111,10 @@ async def api_alone(data: Path) -> AsyncIterator[Api]:
         await nats.wait()
 
 
-async def _measure_gets(api: Api, name: str, bot_id: str, requests: int, held: str | None = None) -> float:
-    request = api.caller.request("GET", f"/bot/{bot_id}", held=held)
+async def _measure_gets(
+    api: Api, name: str, bot_id: str, requests: int, *, held: str | None = None, takes: str | None = None
+) -> float:
+    request = api.caller.request("GET", f"/bot/{bot_id}", held=held, takes=takes)
     await api.caller.load(request, WARM_UP, CONNECTIONS)
     before = api.cpu_s()
     load = await api.caller.load(request, requests, CONNECTIONS)

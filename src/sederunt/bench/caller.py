@@ -32,14 +32,17 @@ class ApiClient:
     port: int
     key: str
 
-    def request(self, method: str, path: str, body: object = None, *, held: str | None = None) -> bytes:
+    def request(
+        self, method: str, path: str, body: object = None, *, held: str | None = None, takes: str | None = None
+    ) -> bytes:
         """Return a whole request; it may be sent again and again.
 
         Args:
             held: the tag of the answer that the caller has already.
+            takes: how it takes the answer compressed, such as "gzip".
         """
         data = json.dumps(body).encode() if body is not None else b""
-        return self._head(method, path, "application/json", len(data), held) + data
+        return self._head(method, path, "application/json", len(data), held, takes) + data
 
     async def ask(self, request: bytes) -> dict[str, Any]:
         """Send a request and return its answer, parsed."""
@@ -99,11 +102,19 @@ class ApiClient:
             writer.close()
         return times_ms, size
 
-    def _head(self, method: str, path: str, kind: str, length: int, held: str | None = None) -> bytes:
-        return (
-            f"{method} {PREFIX}{path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n"
-            f"Authorization: Bearer {self.key}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n"
-        ).encode() + (f"If-None-Match: {held}\r\n\r\n" if held else "\r\n").encode()
+    def _head(
+        self, method: str, path: str, kind: str, length: int, held: str | None = None, takes: str | None = None
+    ) -> bytes:
+        fields = {
+            "Host": f"{self.host}:{self.port}",
+            "Authorization": f"Bearer {self.key}",
+            "Content-Type": kind,
+            "Content-Length": length,
+            "If-None-Match": held,
+            "Accept-Encoding": takes,
+        }
+        lines = (f"{name}: {value}\r\n" for name, value in fields.items() if value is not None)
+        return f"{method} {PREFIX}{path} HTTP/1.1\r\n{''.join(lines)}\r\n".encode()
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

@@ -22,6 +22,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sederunt import log
+from sederunt.bench.degraded import DEGRADED
 from sederunt.bench.meter import peak_rss_kib
 from sederunt.bench.words import as_counted
 from sederunt.media.pcm import Block, read_pcm
@@ -74,7 +75,7 @@ class TranscribeFigures:
 
 
 def bench_transcribe(models: list[str], names: list[str], engines: list[str], speech: Path | None, data: Path) -> int:
-    """Run the cases, print a table and one JSON line per case; the exit code. Blocks for a quarter of an hour."""
+    """Run the cases, print a table and one JSON line per case; the exit code. Blocks for half an hour."""
     folder = speech or Path(str(files("sederunt.practice") / "speech"))
     wanted = [name for name in CASES if not names or name in names]
     found = []
@@ -239,6 +240,13 @@ def _quiet_and_changing(clips: list[SpeechSample], _scratch: Path) -> Transcribe
     return TranscribeCase("hard", tuple(recordings))
 
 
+def _degraded(clips: list[SpeechSample], _scratch: Path, *, kind: str) -> TranscribeCase:
+    """Return the clips in a row as they are listed and in another order, made harder to hear."""
+    orders = (clips, _other_orders(clips)[0])
+    heard = [[SpeechSample(DEGRADED[kind](clip.samples), clip.text) for clip in order] for order in orders]
+    return TranscribeCase(kind, tuple(map(joined, heard)))
+
+
 def _other_orders(clips: list[SpeechSample]) -> list[list[SpeechSample]]:
     """Return the clips in three orders, the same ones in every run."""
     return [[clips[i] for i in np.random.default_rng(order).permutation(len(clips))] for order in range(3)]
@@ -333,6 +341,7 @@ CASES: dict[str, Callable[[list[SpeechSample], Path], TranscribeCase]] = {
     "nobody": _nobody,
     "sparse": _sparse,
     "hour": _hour,
+    **{kind: partial(_degraded, kind=kind) for kind in DEGRADED},
 }
 
 

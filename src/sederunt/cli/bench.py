@@ -49,7 +49,9 @@ def idle(seconds: float = typer.Option(30.0, min=5, help="How long the CPU at re
 def transcribe(
     model: list[str] = typer.Option(["tiny.en", "base"], help="Models to measure; may be repeated."),
     case: list[str] = typer.Option(
-        [], help="Only these cases (clips, long, hard, coin flips, nobody, sparse, hour). Default: all."
+        [],
+        help="Only these cases (clips, long, hard, coin flips, nobody, sparse, hour; noise 20 dB, noise 10 dB, "
+        "noise 5 dB, telephone, room, faster, higher, quiet). Default: all.",
     ),
     engine: list[str] = typer.Option(
         [], help="Only these engines (sederunt, sederunt-best, plain, beam5, vad_filter). Default: all."

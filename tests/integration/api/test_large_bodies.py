@@ -90,6 +90,32 @@ async def test_a_large_body_is_kept_as_it_was_sent_for_its_caller_alone_until_it
     assert (await room.client.get(path)).status_code == 404
 
 
+async def test_a_large_body_is_compressed_for_who_takes_that_and_is_then_another_one(room: ApiRoom) -> None:
+    bot = await room.bot_in("transcribing")
+    bot_id, path = UUID(bot["id"]), f"/bot/{bot['id']}"
+    await room.transcripts.save(bot_id, Transcript(segments=tuple(segment(n, "Straße " * 50) for n in range(100))))
+    await room.finish(bot_id)
+
+    async def asked(**headers: str) -> httpx2.Response:
+        return await room.client.get(path, headers={"Accept-Encoding": "identity", **headers})
+
+    plain = await asked()
+    assert "content-encoding" not in plain.headers
+    assert int(plain.headers["content-length"]) == len(plain.content) > LEAST_BYTES
+    for _ in range(2):  # made, and kept
+        packed = await asked(**{"Accept-Encoding": "br;q=1.0, gzip;q=0.8"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert int(packed.headers["content-length"]) < len(plain.content) / 5
+        assert packed.content == plain.content
+    assert plain.headers["etag"] != packed.headers["etag"]
+    assert "Accept-Encoding" in plain.headers["vary"]
+    assert "Accept-Encoding" in packed.headers["vary"]
+    for etag in (plain.headers["etag"], packed.headers["etag"]):
+        held = await asked(**{"If-None-Match": etag})
+        assert (held.status_code, held.content, held.headers["etag"]) == (304, b"", etag)
+    assert "content-encoding" not in (await asked(**{"Accept-Encoding": "gzip;q=0, deflate"})).headers
+
+
 async def test_a_bot_that_has_not_ended_has_no_tag(room: ApiRoom) -> None:
     bot = await room.bot_in("recording")
     asked = await again(room, f"/bot/{bot['id']}", "*")
@@ -127,7 +153,7 @@ async def test_a_body_of_megabytes_arrives_whole(room: ApiRoom, path: str) -> No
     told = "long " * 60_000
     segments = tuple(segment(number, told) for number in range(7))
     await room.transcripts.save(UUID(path.removeprefix("/bot/")), Transcript(segments=segments))
-    answer = await room.client.get(path)
+    answer = await room.client.get(path, headers={"Accept-Encoding": "identity"})
     assert int(answer.headers["content-length"]) == len(answer.content) > 4 * PIECE_BYTES
     assert [s["transcript"] for s in answer.json()["transcript"]] == [s.transcript for s in segments]
 

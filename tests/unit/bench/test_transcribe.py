@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sederunt.bench.transcribe import CASES, SpeechSample, score, spread
+from sederunt.bench.degraded import DEGRADED
+from sederunt.bench.transcribe import CASES, SpeechSample, joined, score, spread
+from sederunt.transcription.whisper.speech import RATE, Samples
 
 COUNTED = "Ready? One, two, three, four, five, six, seven, eight, nine, ten. Go."
 
@@ -56,3 +58,22 @@ def test_clips_in_a_row_are_heard_in_several_orders_which_never_change() -> None
     assert len(set(texts)) == 4
     assert {tuple(sorted(text.split())) for text in texts} == {tuple("012345")}
     assert texts == [text for _, text in again]
+
+
+def test_each_way_of_making_speech_harder_is_a_case_of_two_orders() -> None:
+    clips = [SpeechSample(np.float32(0.3) * _tone(n + 9), f"word{n}") for n in range(4)]
+    for kind in DEGRADED:
+        case = CASES[kind](clips, Path())
+        assert case.name == kind
+        (listed, first), (other, second) = case.recordings
+        assert first == "word0 word1 word2 word3" != second
+        assert sorted(first.split()) == sorted(second.split())
+        assert isinstance(listed, np.ndarray)
+        assert isinstance(other, np.ndarray)
+        assert len(listed) == len(other) > RATE
+        assert not np.array_equal(listed, joined(clips)[0])
+
+
+def _tone(slowness: int) -> Samples:
+    sound: Samples = np.sin(np.arange(RATE, dtype=np.float32) / np.float32(slowness))
+    return sound

@@ -37,7 +37,8 @@ from sederunt.api.schemas.views import (
     plain_bot_json,
     with_own_sockets,
 )
-from sederunt.api.transport.etags import etag_of, headers_of, is_asked, is_held, not_modified
+from sederunt.api.transport.etags import etag_of, held_tag, is_asked, not_modified
+from sederunt.api.transport.tagged import tagged_response
 from sederunt.database.holdings import Holding
 from sederunt.database.ids import new_id
 from sederunt.database.seats import BookingLimits, TwinBot
@@ -131,19 +132,19 @@ async def get_bot(call: Call) -> Response:
         outline = await call.context.bots.outline(bot_id, call.account_id)
         if outline.bot.status in ENDINGS:
             etag = etag_of(bot_values(outline.bot, addresses), outline.events, outline.participants, *asked)
-            if is_held(call.request, etag):
-                return not_modified(etag)
-            if (body := bodies.get(etag)) is not None:
-                return text_response(body, headers=headers_of(etag))
+            if (held := held_tag(call.request, etag)) is not None:
+                return not_modified(held)
+            if (kept := bodies.get(etag)) is not None:
+                return await tagged_response(call.request, bodies, bot_id, etag, kept)
     view = await call.context.bots.view(bot_id, call.account_id, with_speaker_events=speaking, segments=segments)
     write = partial(bot_json, view, addresses, with_speaker_events=speaking)
     text = await asyncio.to_thread(write) if speaking else write()
     if view.bot.status not in ENDINGS:
         return text_response(text)
     etag = etag_of(bot_values(view.bot, addresses), len(view.events), len(view.participants), *asked)
-    response = text_response(text, headers=headers_of(etag))
-    bodies.keep(bot_id, etag, bytes(response.body))
-    return response
+    body = text.encode()
+    bodies.keep(bot_id, etag, body)
+    return await tagged_response(call.request, bodies, bot_id, etag, body)
 
 
 async def update_bot(call: Call) -> Response:

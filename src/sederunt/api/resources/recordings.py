@@ -23,7 +23,8 @@ from sederunt.api.schemas.views import (
     recording_summary,
     recording_values,
 )
-from sederunt.api.transport.etags import etag_of, headers_of, is_asked, is_held, not_modified
+from sederunt.api.transport.etags import etag_of, held_tag, is_asked, not_modified
+from sederunt.api.transport.tagged import tagged_response
 from sederunt.api.transport.uploads import Form, Upload, boundary_of, form_values, take_form
 from sederunt.database.holdings import Holding, Holdings, refuse_stored
 from sederunt.database.ids import new_id
@@ -281,18 +282,18 @@ async def get_recording(call: Call) -> Response:
         outline = await call.context.recordings.outline(recording_id, call.account_id)
         if outline.recording.status is not RecordingStatus.TRANSCRIBING:
             etag = etag_of(recording_values(outline.recording, addresses), outline.events, asked)
-            if is_held(call.request, etag):
-                return not_modified(etag)
-            if (body := bodies.get(etag)) is not None:
-                return text_response(body, headers=headers_of(etag))
+            if (held := held_tag(call.request, etag)) is not None:
+                return not_modified(held)
+            if (kept := bodies.get(etag)) is not None:
+                return await tagged_response(call.request, bodies, recording_id, etag, kept)
     view = await call.context.recordings.view(recording_id, call.account_id, segments=segments)
     text = recording_json(view, addresses)
     if view.recording.status is RecordingStatus.TRANSCRIBING:
         return text_response(text)
     etag = etag_of(recording_values(view.recording, addresses), len(view.events), asked)
-    response = text_response(text, headers=headers_of(etag))
-    bodies.keep(recording_id, etag, bytes(response.body))
-    return response
+    body = text.encode()
+    bodies.keep(recording_id, etag, body)
+    return await tagged_response(call.request, bodies, recording_id, etag, body)
 
 
 async def list_recordings(call: Call) -> Response:

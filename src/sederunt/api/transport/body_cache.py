@@ -31,9 +31,9 @@ class BodyCache:
         self._bodies.move_to_end(etag)
         return self._bodies[etag][1]
 
-    def keep(self, resource_id: UUID, etag: str, body: bytes) -> None:
+    def keep(self, resource_id: UUID, etag: str, body: bytes, *, least_bytes: int = LEAST_BYTES) -> None:
         """Keep a body; the least recently used ones make room."""
-        if etag in self._bodies or not LEAST_BYTES <= len(body) <= self._most_bytes / 4:
+        if etag in self._bodies or not least_bytes <= len(body) <= self._most_bytes / 4:
             return
         self._bodies[etag] = (resource_id, body)
         self._resources[resource_id] += 1

@@ -31,15 +31,21 @@ def is_asked(request: Request) -> bool:
     return "if-none-match" in request.headers
 
 
-def is_held(request: Request, etag: str) -> bool:
-    """Return whether the caller has the body of this tag already."""
+def tag_of_gzip(etag: str) -> str:
+    """Return the tag of the same body, compressed: by the standard it is another one."""
+    return f'{etag[:-1]}-gzip"'
+
+
+def held_tag(request: Request, etag: str) -> str | None:
+    """Return the tag by which the caller has this body already, compressed or not; None where it has not."""
     named = (name.strip().removeprefix("W/") for name in request.headers.get("if-none-match", "").split(","))
-    return any(name in ("*", etag) for name in named)
+    found = next((name for name in named if name in ("*", etag, tag_of_gzip(etag))), None)
+    return etag if found == "*" else found
 
 
 def headers_of(etag: str) -> dict[str, str]:
     """Return the headers of a body with a tag: private to the caller, and revalidated each time."""
-    return {"ETag": etag, "Cache-Control": "private, no-cache"}
+    return {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
 
 
 def not_modified(etag: str) -> Response:
