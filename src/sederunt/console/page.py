@@ -10,10 +10,10 @@ from starlette.responses import RedirectResponse, Response
 from sederunt import log
 from sederunt.accounts.sign_in import SignedIn
 from sederunt.api.access.permissions import Permission, refuse_unpermitted
-from sederunt.api.access.sessions import refuse_forged, session_token
+from sederunt.api.access.sessions import CSRF_HEADER, refuse_forged, session_token
 from sederunt.api.call import Call, W
 from sederunt.api.context import ApiContext
-from sederunt.api.failures import answer_to
+from sederunt.api.failures import answer_to, message_response
 from sederunt.api.schemas.views import Addresses
 from sederunt.api.transport.middleware import request_info_of
 from sederunt.console.render import page_response
@@ -65,13 +65,7 @@ def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
         token = session_token(request)
         visitor = await context.stores.sign_ins.visitor(token) if token else None
         if token is None or visitor is None:
-            # A page leads to the sign-in, and back; a part of a page tells its script to load it all again.
-            if "hx-request" in request.headers:
-                return Response(status_code=401, headers={"HX-Redirect": "/sign-in"})
-            wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-            return RedirectResponse(
-                request.url.replace(path="/sign-in", query="").include_query_params(next=wanted), 303
-            )
+            return _to_sign_in(request)
         request_info_of(request).comes_from(visitor.caller)
         page = Page(context, request, visitor.caller, visitor)
         try:
@@ -83,6 +77,17 @@ def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
             return _refusal(page, error)
 
     return answer
+
+
+def _to_sign_in(request: Request) -> Response:
+    """Lead a page to the sign-in, and back; tell the script of a page to load it all again."""
+    if "hx-request" in request.headers:
+        return Response(status_code=401, headers={"HX-Redirect": "/sign-in"})
+    if request.method not in ("GET", "HEAD") or CSRF_HEADER in request.headers:
+        # A script follows a redirect by itself: the sign-in's 200 would read as if all had been done.
+        return message_response("Your session has ended: sign in again.", 401)
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(request.url.replace(path="/sign-in", query="").include_query_params(next=wanted), 303)
 
 
 def _refusal(page: Page, error: Exception) -> Response:

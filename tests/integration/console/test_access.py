@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import httpx2
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from harness.api_room import ApiRoom, api_room
@@ -29,10 +29,26 @@ async def test_without_a_session_every_page_leads_to_the_sign_in(room: ApiRoom, 
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as anyone:
         for method, path, _, _ in PAGES:
             answer = await anyone.request(method, path.replace("{id}", furnished.finished["id"]))
+            assert "zanzibar" not in answer.text.lower()
+            if method != "GET":
+                assert answer.status_code == 401, path
+                continue
             assert answer.status_code == 303, path
             assert answer.headers["location"].startswith(f"{BASE}/sign-in?next="), path
-            assert "zanzibar" not in answer.text.lower()
         assert (await anyone.get("/sign-in")).status_code == 200
+
+
+async def test_what_a_script_asks_after_the_session_has_ended_is_refused(room: ApiRoom, furnished: Furnished) -> None:
+    """A redirect would lead it to the page of the sign-in, whose 200 reads as if it had been done."""
+    owner = await visitor(room)
+    csrf = {"X-CSRF-Token": await owner.csrf()}
+    async with room.database.begin() as connection:
+        await connection.execute(delete(sessions))
+    for method, path, _, _ in PAGES:
+        asked = path.replace("{id}", furnished.finished["id"])
+        answer = await owner.client.request(method, asked, headers=csrf)
+        assert (answer.status_code, "sign in" in answer.json()["message"]) == (401, True), path
+    assert (await owner.page("/people")).status_code == 303
 
 
 async def test_a_link_works_once_and_its_session_is_kept_from_scripts_and_other_sites(room: ApiRoom) -> None:

@@ -32,12 +32,14 @@ export async function ask(method, path, body, signal) {
   const text = await answer.text();
   /** @type {any} */
   let told = {};
+  let understood = true;
   try {
-    told = JSON.parse(text);
+    if (text) told = JSON.parse(text);
   } catch {
-    told = { message: answer.ok ? '' : `The service answered ${answer.status}.` };
+    understood = false;
   }
   if (answer.status === 401) window.location.reload();
+  if (answer.ok && !understood) throw new Refused(answer.status, 'The answer was not understood: load the page again, and look whether it was done.', {});
   if (!answer.ok) throw new Refused(answer.status, told.message ?? `The service answered ${answer.status}.`, told.errors ?? {});
   return told;
 }
