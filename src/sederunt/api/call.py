@@ -13,6 +13,7 @@ from sederunt.accounts.keys import Caller, Scope
 from sederunt.api.context import ApiContext
 from sederunt.api.schemas.faults import valid
 from sederunt.api.schemas.requests import Body
+from sederunt.api.schemas.values import LONGEST_URL
 from sederunt.api.schemas.views import Addresses
 from sederunt.api.transport.bodies import json_body
 from sederunt.database.paging import SegmentsPage
@@ -93,8 +94,8 @@ class Call:
         except ValueError:
             raise InvalidConfig({name: [f"{name} must be one of: {', '.join(words)}."]}) from None
 
-    def text(self, name: str, *, most: int = 200) -> str | None:
-        """Return a short text of the query, None where it is absent or blank. Raises InvalidConfig."""
+    def text(self, name: str, *, most: int = LONGEST_URL) -> str | None:
+        """Return a text of the query, as long as an address; None where it is absent or blank. Raises InvalidConfig."""
         text = self.request.query_params.get(name, "")
         if len(text) > most or "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
             raise InvalidConfig({name: [f"{name} must be a text of up to {most} characters."]})

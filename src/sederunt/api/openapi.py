@@ -15,6 +15,7 @@ from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
 from sederunt.api.schemas.answers import ANSWERS
 from sederunt.api.schemas.event_answers import webhook_operations
+from sederunt.api.schemas.values import LONGEST_URL
 from sederunt.api.sockets.meeting_events import LONGEST_WAIT_S
 from sederunt.database.deliveries import DeliveryState
 from sederunt.model.status import BotStatus, RecordingStatus
@@ -55,7 +56,7 @@ _QUERY: Mapping[str, Document] = {
     },
     "bot-search": {
         "name": "search",
-        "schema": {"type": "string", "maxLength": 200, "pattern": r"^[^\u0000]*$"},
+        "schema": {"type": "string", "maxLength": LONGEST_URL, "pattern": r"^[^\u0000]*$"},
         "description": "Only bots with this in their name or their meeting's address.",
     },
     "delivery-state": {"name": "state", "schema": {"type": "string", "enum": [s.value for s in DeliveryState]}},

@@ -51,6 +51,21 @@ async def test_what_a_script_asks_after_the_session_has_ended_is_refused(room: A
     assert (await owner.page("/people")).status_code == 303
 
 
+async def test_bots_are_found_by_a_meeting_link_of_any_length(room: ApiRoom) -> None:
+    context = (
+        "%7b%22Tid%22%3a%22" + "72f988bf-86f1-41ef-91ab-2d7cd011db47" + "%22%2c%22Oid%22%3a%22" + "a" * 36 + "%22%7d"
+    )
+    link = f"https://teams.microsoft.com/l/meetup-join/19%3ameeting_{'N' * 48}%40thread.v2/0?context={context}"
+    assert len(link) > 200
+    bot = {"service": "teams", "meeting_url": link, "bot_name": "Minutes", "transcription_model": "none"}
+    owner = await visitor(room)
+    assert (await owner.ask("POST", "/bot", bot)).status_code == 200
+    found = await owner.client.get("/bots", params={"search": link})
+    assert (found.status_code, "Minutes" in found.text) == (200, True)
+    assert "Nothing fits" in (await owner.client.get("/bots", params={"search": link + "x"})).text
+    assert (await owner.client.get("/bots", params={"search": "x" * 9000})).status_code == 400
+
+
 async def test_a_link_works_once_and_its_session_is_kept_from_scripts_and_other_sites(room: ApiRoom) -> None:
     link = await link_for(room)
     token = link.partition("token=")[2]

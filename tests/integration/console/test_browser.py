@@ -190,6 +190,39 @@ async def test_lists_answer_as_one_types(reader: Reader, furnished: Furnished) -
     await expect(page.locator("[data-needle]")).to_have_value("number 39")
 
 
+async def test_what_is_refused_takes_nothing_from_a_page(room: ApiRoom, reader: Reader, furnished: Furnished) -> None:
+    page, refusals = reader.page, 2
+
+    async def refuse(route: Route) -> None:
+        nonlocal refusals
+        if "hx-request" not in route.request.headers or not refusals:
+            await route.fallback()
+            return
+        refusals -= 1
+        await route.fulfill(status=503, content_type="text/html", body="<h1>No server is available</h1>")
+
+    await page.route("**/*", refuse)
+    recording = UUID((await room.recording(tone_wav(2)))["id"])
+    await reader.go(f"/recordings/{recording}")
+    async with page.expect_response(lambda answer: answer.status == 503):
+        pass
+    async with page.expect_response(lambda answer: answer.status == 503):
+        pass
+    await expect(page.locator("#progress")).to_contain_text("Being transcribed")
+    await expect(page.locator(".toast")).to_have_count(0)  # it asks again by itself
+    said = Transcript(segments=(spoken(0.0, "Sentence number nil of the zanzibar meeting.", "Ada"),))
+    await room.transcripts.save(recording, said)
+    await room.recordings.record_transition(recording, Trigger.TRANSCRIBED)
+    await expect(page.get_by_label("Recording and transcript")).to_contain_text("Sentence number nil")
+    refusals = 1
+    await reader.go("/bots")
+    await page.get_by_label("Name or meeting link").fill("zanz")
+    await expect(page.locator(".toast")).to_have_text("The service answered 503: what is shown is from before.")
+    await expect(page.locator("#list tbody tr")).to_have_count(4)
+    await page.get_by_label("Name or meeting link").fill("zanzi")
+    await expect(page.locator("#list tbody tr")).to_have_count(1)
+
+
 async def test_a_file_is_dropped_and_transcribed(room: ApiRoom, reader: Reader, tmp_path: Path) -> None:
     page = reader.page
     await reader.go("/recordings")

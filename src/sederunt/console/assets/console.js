@@ -72,6 +72,16 @@ document.addEventListener('api:done', (event) => {
   place.focus();
 });
 
+// A part of a page that is not answered stays as it was. What asks by itself asks again; a person is told.
+for (const kind of ['htmx:response:error', 'htmx:error']) {
+  document.addEventListener(kind, (event) => {
+    const ctx = event instanceof CustomEvent ? event.detail.ctx : undefined;
+    if (!ctx || ctx.sourceElement.getAttribute('hx-trigger')?.startsWith('every')) return;
+    const status = ctx.response?.status;
+    say(`${status ? `The service answered ${status}` : 'The service cannot be reached right now'}: what is shown is from before.`);
+  });
+}
+
 // The timetable is made by the server, which has no other way to know where its reader is.
 document.cookie = `zone=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
 
