@@ -8,13 +8,14 @@ from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from uuid import UUID
 
 import httpx2
 import pytest
 from sqlalchemy import delete, select, update
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from harness.api_room import ApiRoom, api_room
+from harness.api_room import ApiRoom, api_room, tone_wav
 from harness.console_room import BASE, Furnished, Visitor, link_for, people_of, session_of, visitor
 from sederunt.accounts.sign_in import MemberRole
 from sederunt.api.access.sessions import COOKIE
@@ -22,6 +23,7 @@ from sederunt.api.routes import ROUTES
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.console.app import PAGES
 from sederunt.database.tables import sessions
+from sederunt.model.status import Trigger
 from sederunt.settings import BusSettings
 
 
@@ -64,6 +66,29 @@ async def test_bots_are_found_by_a_meeting_link_of_any_length(room: ApiRoom) -> 
     assert (found.status_code, "Minutes" in found.text) == (200, True)
     assert "Nothing fits" in (await owner.client.get("/bots", params={"search": link + "x"})).text
     assert (await owner.client.get("/bots", params={"search": "x" * 9000})).status_code == 400
+
+
+async def test_a_recording_that_failed_is_told_as_that(room: ApiRoom, furnished: Furnished) -> None:
+    """Whether it could not be fetched, or its file is here and could not be transcribed."""
+    owner, removed = await visitor(room), "had its time and was removed"
+    wanted = {"recording_url": "https://files.example.org/talk", "transcription_model": "whisper"}
+    unfetched = (await owner.ask("POST", "/recording", wanted)).json()["id"]
+    untranscribed = (await room.recording(tone_wav(2)))["id"]
+    for made, file_is_here in ((unfetched, False), (untranscribed, True)):
+        sentence = {"message": "It is no sound that can be read."}
+        await room.recordings.record_transition(UUID(made), Trigger.CRASHED, data=sentence)
+        page = (await owner.page(f"/recordings/{made}")).text
+        assert sentence["message"] in page
+        assert ("data-player" in page, "Take it with you" in page) == (file_is_here, file_is_here)
+        for claim in (removed, "Nothing was said", "not there any more"):
+            assert claim not in page, claim
+    silent = (await room.recording(tone_wav(2)))["id"]
+    await room.recordings.record_transition(UUID(silent), Trigger.TRANSCRIBED)
+    assert "Nothing was said" in (await owner.page(f"/recordings/{silent}")).text
+    await room.recordings.media_removed(UUID(silent))
+    assert "Nothing was said" in (await owner.page(f"/recordings/{silent}")).text
+    await room.recordings.media_removed(UUID(furnished.recording["id"]))
+    assert removed in (await owner.page(f"/recordings/{furnished.recording['id']}")).text
 
 
 async def test_a_link_works_once_and_its_session_is_kept_from_scripts_and_other_sites(room: ApiRoom) -> None:
