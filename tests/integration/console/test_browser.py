@@ -171,6 +171,25 @@ async def test_a_transcript_follows_is_searched_and_put_right(reader: Reader, fu
     assert await page.get_by_role("button", name="Take back").count() == 2
 
 
+async def test_a_hit_opens_at_its_moment_when_the_recording_is_gone(
+    room: ApiRoom, reader: Reader, furnished: Furnished
+) -> None:
+    page = reader.page
+    await room.bots.media_removed(UUID(furnished.finished["id"]))
+    await reader.go("/search")
+    await page.keyboard.type('MEETING "of the" 217')
+    hit = page.locator("#results tbody tr", has_text="Zanzibar minutes")
+    await expect(hit).to_contain_text("Sentence number 217")
+    await hit.get_by_role("link").click()
+    row = page.locator(".segment[data-number='217']")
+    await expect(row).to_be_in_viewport()
+    await expect(page.locator("[data-place]")).to_have_text("1 of 1")
+    assert await row.locator(".word.found").all_inner_texts() == ["217", "of", "the", "meeting"]
+    await reader.go(f"/bots/{furnished.finished['id']}?at=1000&q=sentence")
+    await expect(page.locator(".segment[data-number='200']")).to_be_in_viewport()
+    await expect(page.locator("[data-place]")).to_have_text("201 of 400")
+
+
 async def test_lists_answer_as_one_types(reader: Reader, furnished: Furnished) -> None:
     page = reader.page
     await reader.go("/bots")

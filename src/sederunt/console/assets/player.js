@@ -3,6 +3,7 @@
 
 import WaveSurfer from './vendor/wavesurfer.esm.js';
 import { ask, say, sentenceOf } from './api.js';
+import { phrasesOf, placesOf, termsOf } from './finding.js';
 
 /** @typedef {{s: number, e: number, w: string | null, g: string[], n: number, t: string, ws: [string, number, number][]}} Segment */
 
@@ -230,24 +231,32 @@ function tick() {
 
 // --- search within ---
 
+/** @type {WeakMap<Segment, string[]>} the words of what was searched before */
+const termsOfSegments = new WeakMap();
+
+/** @param {Segment} segment */
+function termsIn(segment) {
+  const words = termsOfSegments.get(segment) ?? termsOf(segment.t);
+  termsOfSegments.set(segment, words);
+  return words;
+}
+
 function search() {
-  const wanted = needle.value.trim().toLocaleLowerCase();
+  const asked = phrasesOf(needle.value);
   hits = [];
   hit = -1;
-  if (wanted) {
-    segments.forEach((segment, number) => {
-      if (!segment.t.toLocaleLowerCase().includes(wanted)) return;
-      const parts = wanted.split(/\s+/);
-      /** @type {Set<number>} */
-      const found = new Set();
-      segment.ws.forEach((_word, index) => {
-        if (parts.every((part, step) => segment.ws[index + step]?.[0].toLocaleLowerCase().includes(part))) parts.forEach((_, step) => found.add(index + step));
-      });
-      hits.push({ segment: number, words: found });
-    });
-  }
+  segments.forEach((segment, number) => {
+    if (placesOf(termsIn(segment), asked)) hits.push({ segment: number, words: foundWords(segment, asked) });
+  });
   for (const [number, row] of shown) paint(row, number);
   go(0);
+}
+
+/** Which of a segment's words hold what was found: one may be two that are asked for. @param {Segment} segment @param {import('./finding.js').Phrase[]} asked */
+function foundWords(segment, asked) {
+  const parts = segment.ws.flatMap(([word], index) => termsOf(word).map((term) => ({ term, index })));
+  const places = placesOf(parts.map((part) => part.term), asked) ?? [];
+  return new Set([...places].map((place) => /** @type {{index: number}} */ (parts[place]).index));
 }
 
 /** @param {number} to */
@@ -470,8 +479,11 @@ if (wanted.has('q')) {
   needle.value = wanted.get('q') ?? '';
   search();
 }
-if (wanted.has('at') && media) {
+if (wanted.has('at')) {
   const from = Number(wanted.get('at')) || 0;
-  media.currentTime = from;
-  reveal(latest(segments.length, (n) => segments[n]?.s ?? 0, from), false);
+  if (media) media.currentTime = from;
+  const number = latest(segments.length, (n) => segments[n]?.s ?? 0, from + 0.01); // they are rounded
+  const found = hits.findIndex((one) => one.segment === number);
+  if (found >= 0) go(found);
+  else reveal(number, false);
 }
