@@ -190,6 +190,21 @@ async def test_a_hit_opens_at_its_moment_when_the_recording_is_gone(
     await expect(page.locator("[data-place]")).to_have_text("201 of 400")
 
 
+async def test_lanes_have_the_names_of_the_transcript_and_follow_the_sound(
+    room: ApiRoom, reader: Reader, furnished: Furnished
+) -> None:
+    page, renamed = reader.page, {"kind": "participant", "before": "Ada", "after": "Ada Lovelace"}
+    bot = furnished.finished["id"]
+    assert (await room.client.post(f"/bot/{bot}/correction", json=renamed)).status_code == 200
+    await reader.go(f"/bots/{bot}")
+    await expect(page.locator(".lane .name")).to_have_text(["Ada Lovelace", "Charles"])
+    sound = page.locator("audio")
+    await sound.evaluate("audio => audio.readyState || new Promise(done => audio.onloadedmetadata = done)")
+    for second in (0.5, 0.6, 0.7):  # within one word
+        await sound.evaluate("(audio, second) => { audio.currentTime = second }", second)
+        await expect(page.locator(".lane line").first).to_have_attribute("x1", str(second))
+
+
 async def test_lists_answer_as_one_types(reader: Reader, furnished: Furnished) -> None:
     page = reader.page
     await reader.go("/bots")

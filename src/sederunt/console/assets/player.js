@@ -210,6 +210,10 @@ function latest(count, begins, now) {
 
 function tick() {
   if (!media) return;
+  for (const line of root.querySelectorAll('.lane line')) {
+    line.setAttribute('x1', String(media.currentTime));
+    line.setAttribute('x2', String(media.currentTime));
+  }
   const now = media.currentTime + 0.05;
   const number = latest(segments.length, (n) => segments[n]?.s ?? 0, now);
   const spoken = segments[number]?.ws ?? [];
@@ -223,10 +227,6 @@ function tick() {
     if (row) paint(row, one);
   }
   if (number !== before && number >= 0 && follow?.checked && !media.paused) reveal(number, true);
-  for (const line of root.querySelectorAll('.lane line')) {
-    line.setAttribute('x1', String(media.currentTime));
-    line.setAttribute('x2', String(media.currentTime));
-  }
 }
 
 // --- search within ---
@@ -459,9 +459,9 @@ function replaceAll(fresh, corrected) {
   }
   estimate(kept ? heights : []);
   draw();
+  showLanes(lanes, Number(root.dataset.duration) || (segments.at(-1)?.e ?? 0));
   tick();
   if (needle.value.trim()) search();
-  showLanes(lanes, Number(root.dataset.duration) || (segments.at(-1)?.e ?? 0));
 }
 
 list.addEventListener('scroll', () => window.requestAnimationFrame(draw), { passive: true });

@@ -125,7 +125,7 @@ async def player_data(page: Page) -> Response:
     is_first = "after" not in page.request.query_params
     view = await page.context.bots.view(page.id("bot"), page.account_id, with_speaker_events=is_first)
     corrections = await page.context.stores.corrections.of(view.bot.id)
-    return player_response(page, view, corrections, lanes_of(view) if is_first else [])
+    return player_response(page, view, corrections, lanes_of(view, corrections) if is_first else [])
 
 
 def player_response(
@@ -193,15 +193,16 @@ def _short(segment: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def lanes_of(view: BotView) -> list[dict[str, Any]]:
-    """Return who spoke when, as spans in seconds of the recording."""
+def lanes_of(view: BotView, corrections: Sequence[Correction]) -> list[dict[str, Any]]:
+    """Return who spoke when, as spans in seconds of the recording, under the names that are to be read."""
     began = view.bot.recording_started_at
     if began is None:
         return []
     zero_ms = began.timestamp() * 1000
     end_s = seconds_of(view.bot)
     lanes = []
-    for person in view.participants:
+    names = corrected_names((person.name for person in view.participants), corrections)
+    for person, name in zip(view.participants, names, strict=True):
         spans: list[list[float]] = []
         start: float | None = None
         for event in person.events:
@@ -214,7 +215,7 @@ def lanes_of(view: BotView) -> list[dict[str, Any]]:
         if start is not None and end_s is not None and end_s > start:
             spans.append([round(start, 2), round(end_s, 2)])
         if spans:
-            lanes.append({"name": person.name, "spans": spans})
+            lanes.append({"name": name, "spans": spans})
     return lanes
 
 
