@@ -320,12 +320,12 @@ async def test_captions_go_on_after_the_feed_of_a_live_page_is_cut_or_refused(
     page, asked = reader.page, asyncio.Event()
     heard = Channel.events
 
-    async def cut_once(self: Channel, since: int | None) -> AsyncGenerator[str | Closing, None]:
+    async def cut_once(self: Channel, since: int | None, *, greets: bool) -> AsyncGenerator[str | Closing, None]:
         if not asked.is_set():
             asked.set()
             yield TOO_SLOW
             return
-        async with aclosing(heard(self, since)) as events:
+        async with aclosing(heard(self, since, greets=greets)) as events:
             async for message in events:
                 yield message
 
@@ -346,6 +346,53 @@ async def test_captions_go_on_after_the_feed_of_a_live_page_is_cut_or_refused(
     told = json.dumps({"type": "ts", "data": line}).encode()
     await room.bus.publish(events_subject(furnished.live["id"]), told, trouble)
     await expect(page.get_by_role("log", name="Captions")).to_contain_text("Still here.", timeout=30_000)
+
+
+@pytest.mark.parametrize("trouble", ["resumed", "greeted anew"])
+async def test_captions_stay_where_they_are_when_the_feed_is_asked_for_again(
+    room: ApiRoom, reader: Reader, furnished: Furnished, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, bot_id, heard, asked = reader.page, furnished.live["id"], Channel.events, list[int | None]()
+
+    async def cut_at_the_last(self: Channel, since: int | None, *, greets: bool) -> AsyncGenerator[str | Closing, None]:
+        asked.append(since if trouble == "resumed" else None)
+        async with aclosing(heard(self, asked[-1], greets=greets)) as events:
+            async for message in events:
+                if len(asked) == 1 and "The last." in str(message):
+                    yield TOO_SLOW
+                    return
+                yield message
+
+    async def say(what: str, number: int, text: str) -> None:
+        line = {"segment_id": str(number), "transcript": text, "start": number, "end": number + 1}
+        data = {**line, "speaker": 0, "speaker_name": "Ada", "username": "Ada", "content": text}
+        told = json.dumps({"type": what, "data": data}).encode()
+        await room.bus.publish(events_subject(bot_id), told, f"{trouble} {what} {number}")
+
+    monkeypatch.setattr(Channel, "events", cut_at_the_last)
+    for number in range(60):
+        await say("ts", number, f"Line {number}.")
+    await say("chat-message", 0, "Hello.")
+    await reader.go(f"/bots/{bot_id}")
+    captions, chat = page.get_by_role("log", name="Captions"), page.get_by_role("log", name="Chat")
+    await expect(captions.locator(".caption")).to_have_count(60)
+    await expect(chat).to_contain_text("Ada: Hello.")
+    added = """log => {
+      log.scrollTop = 0;
+      log.added = [];
+      const note = changes => changes.flatMap(change => [...change.addedNodes]).map(node => node.textContent);
+      new MutationObserver(changes => log.added.push(...note(changes))).observe(log, {childList: true, subtree: true});
+    }"""
+    for log in (captions, chat):
+        await log.evaluate(added)
+    await say("ts", 61, "The last.")
+    await expect(captions.locator(".caption")).to_have_count(61)
+    await say("chat-message", 1, "Bye.")
+    await expect(chat).to_contain_text("Ada: Bye.")
+    assert [one is None for one in asked] == [True, trouble != "resumed"]
+    assert await captions.evaluate("log => log.scrollTop") == 0
+    assert not [text for text in await captions.evaluate("log => log.added") if "Line" in text], "read out once more"
+    assert await chat.evaluate("log => log.added") == ["Ada: Bye."]
 
 
 async def test_a_recording_is_transcribed_again_and_both_stand_side_by_side(

@@ -55,7 +55,8 @@ function showLine(line, draft) {
   const by = document.createElement('span');
   by.className = 'by';
   by.textContent = `${line.speaker_name ?? `Speaker ${line.speaker + 1}`}: `;
-  said.replaceChildren(by, line.transcript);
+  // What is put into a log is read out, also what stood there before.
+  if (said.textContent !== by.textContent + line.transcript) said.replaceChildren(by, line.transcript);
   if (atEnd) captions.scrollTop = captions.scrollHeight;
 }
 
@@ -70,15 +71,23 @@ function showChat(message) {
   chat.scrollTop = chat.scrollHeight;
 }
 
+/** What is known, in place of what is shown: only what is another changes. @param {{transcripts: Line[], chat_messages: {username: string, content: string}[]}} known */
+function showKnown({ transcripts, chat_messages: messages }) {
+  const told = new Set(transcripts.map((line) => `line-${line.segment_id}`));
+  for (const row of captions.querySelectorAll('.caption')) if (!told.has(row.id)) row.remove();
+  for (const line of transcripts) showLine(line, false);
+  const written = [...chat.querySelectorAll('p:not([data-no-chat])')];
+  const goesOn = written.every((row, n) => row.textContent === `${messages[n]?.username}: ${messages[n]?.content}`);
+  if (!goesOn) for (const row of written) row.remove();
+  messages.slice(goesOn ? written.length : 0).forEach(showChat);
+}
+
 /** @param {any} message */
 function take(message) {
   const data = message.data ?? {};
   switch (message.type) {
     case 'connected':
-      captions.querySelectorAll('.caption').forEach((row) => row.remove());
-      chat.querySelectorAll('p:not([data-no-chat])').forEach((row) => row.remove());
-      data.transcripts.forEach((/** @type {Line} */ line) => showLine(line, false));
-      data.chat_messages.forEach(showChat);
+      showKnown(data);
       break;
     case 'ts':
     case 'ts-revised':

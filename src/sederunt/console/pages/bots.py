@@ -18,6 +18,7 @@ from sederunt.api.resources.capacity import pricing_of
 from sederunt.api.resources.tracks import track_values
 from sederunt.api.resources.transcripts import correction_values
 from sederunt.api.schemas.views import event_values
+from sederunt.api.sockets.endpoints import since_of
 from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.console.bot_summary import summary_of
 from sederunt.console.calendar_view import VIEWS, moments_of, span_of, timetable, zone_of
@@ -162,10 +163,11 @@ async def picture(page: Page) -> Response:
 
 
 async def feed(page: Page) -> Response:
-    """GET /bots/{id}/feed: the bot's live messages, as server-sent events."""
+    """GET /bots/{id}/feed: the bot's live messages, as server-sent events; behind the last that was heard."""
     bot = await page.context.bots.get(page.id("bot"), page.account_id)
+    since = since_of(page.request.headers.get("last-event-id"))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_events(page, bot), headers=headers, media_type="text/event-stream")
+    return StreamingResponse(_events(page, bot, since), headers=headers, media_type="text/event-stream")
 
 
 async def start_practice(page: Page) -> Response:
@@ -239,7 +241,7 @@ def _recording_url(page: Page, bot: Bot) -> str | None:
     return page.addresses.link(bot.recording_object, bot.recording_available_until)
 
 
-async def _events(page: Page, bot: Bot) -> AsyncIterator[bytes]:
+async def _events(page: Page, bot: Bot, since: int | None) -> AsyncIterator[bytes]:
     """Yield each message as an event. Ends after a while: the browser comes again, and has to be signed in still.
 
     Only an `over` tells it not to: the bot has ended, or was deleted.
@@ -249,11 +251,12 @@ async def _events(page: Page, bot: Bot) -> AsyncIterator[bytes]:
         async with (
             asyncio.timeout(FEED_S),
             context.hub.channel(await context.bots.as_told(bot)) as channel,
-            aclosing(channel.events(None)) as events,
+            aclosing(channel.events(since, greets=False)) as events,
         ):
             async for message in events:
                 if isinstance(message, Closing):
                     if message in (ENDED, DELETED):
                         yield f"event: over\ndata: {json.dumps(message.reason)}\n\n".encode()
                     return
-                yield f"data: {message}\n\n".encode()
+                number = json.loads(message).get("seq")  # what is of this moment only has none
+                yield (f"data: {message}\n\n" if number is None else f"id: {number}\ndata: {message}\n\n").encode()
