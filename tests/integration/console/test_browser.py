@@ -14,10 +14,12 @@ from harness.api_room import ApiRoom, on_a_socket, tone_wav
 from harness.console_browser import Reader, chromium, signed_in
 from harness.console_room import Furnished, link_for, people_of, spoken
 from sederunt.bus.streams import events_subject
+from sederunt.console.doctor import DoctorRun, Findings
 from sederunt.model.status import Trigger
 from sederunt.model.transcript import Transcript
 from sederunt.realtime.hub import Channel
 from sederunt.realtime.messages import TOO_SLOW, Closing
+from sederunt.settings import Settings
 
 pytestmark = pytest.mark.chromium
 
@@ -255,6 +257,32 @@ async def test_what_is_refused_takes_nothing_from_a_page(room: ApiRoom, reader: 
     await expect(page.locator("#list tbody tr")).to_have_count(4)
     await page.get_by_label("Name or meeting link").fill("zanzi")
     await expect(page.locator("#list tbody tr")).to_have_count(1)
+
+
+async def test_a_checkup_is_told_although_a_question_for_it_was_refused(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, refused = reader.page, asyncio.Event()
+
+    async def listen(run: DoctorRun, _: Settings) -> None:
+        await refused.wait()
+        run._findings = Findings(rows=({"part": "disk", "sound": True, "found": "7 GB are free.", "remedy": ""},))
+
+    async def refuse_one(route: Route) -> None:
+        if refused.is_set() or not await page.get_by_text("The doctor listens").count():
+            await route.fallback()
+            return
+        await route.fulfill(status=503, content_type="text/html", body="<h1>No server is available</h1>")
+        refused.set()
+
+    monkeypatch.setattr(DoctorRun, "_run", listen)
+    await page.route("**/checkup", refuse_one)
+    await page.get_by_role("button", name="Check this installation").click()
+    await expect(page.locator("#checkup")).to_contain_text("7 GB are free.")
+    assert refused.is_set()
+    async with page.expect_response("**/checkup?again=1"):
+        await page.get_by_role("button", name="Check again").click()
+    await expect(page.locator("#checkup")).to_contain_text("7 GB are free.")
 
 
 async def test_a_file_is_dropped_and_transcribed(room: ApiRoom, reader: Reader, tmp_path: Path) -> None:
