@@ -1,14 +1,15 @@
 """Ends the worker of an idle `serve`, and starts it again for the next job: a third of the memory at rest was its own.
 
-A worker rests when no queue has held a job for a while, given out or not. What it does unasked, a host does meanwhile
-(`jobs.roles`): webhooks and bots become due, old media goes. Each job that is published wakes it, also a bot's on its
-way to a host: the worker is there before the bot has something for it. Messages are lost while the message server is
-away, so the queues are asked, too; where they do not answer, the worker is started.
+A worker rests when no queue has held a job for a while, given out or not, its own tests find nothing wrong, and a host
+is there: what a worker does unasked, a host does meanwhile (`jobs.roles`). Each job that is published wakes it, also a
+bot's on its way to a host: the worker is there before the bot has something for it. Messages are lost while the message
+server is away, so the queues are asked, too; where they do not answer, the worker is started.
 
 As long as it rests, `serve` sends its heartbeat in its place, with what its last self-test found.
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, Protocol
@@ -22,7 +23,9 @@ from sederunt.settings import BusSettings
 logger = log.get(component="cli")
 
 WORKER = "worker"
+OK = "ok"  # of a part, as `jobs.readiness` says it, which this process does not load
 LOOK_EVERY_S = 5.0
+HOSTLESS_S = 30.0  # a host that is replaced, or started anew, is back by then
 LONGEST_REST_S = 6 * 3600.0  # what would keep the worker from starting is found before there is a job
 CONNECTED_WITHIN_S = 60.0
 AGAIN_S = 10.0  # between a watch that failed and the next
@@ -35,7 +38,7 @@ class Resting(Protocol):
         """Return each role's process; None while it has none."""
 
     async def rest(self, name: str, within_s: float) -> None:
-        """End a role's process and start no successor until `wake`."""
+        """Ask a role's process to end, and start no successor until `wake`."""
 
     async def wake(self, name: str) -> bool:
         """Start a role that rests, unless somebody has; returns whether its process is ready."""
@@ -99,7 +102,7 @@ class _Rest:
             async with beating(self._bus, WORKER, last.name, lambda: _resting(parts)):
                 await self._supervisor.rest(WORKER, self._drain_s)
                 logger.info("the worker rests until there is a job", action="worker_rests")
-                await self._wanted()
+                await self._wanted(last.pid)
                 logger.info("the worker is started", action="worker_woken")
                 await self._supervisor.wake(WORKER)
         finally:
@@ -113,22 +116,31 @@ class _Rest:
         idle = IdleTime(self._idle_s)
         while True:
             await asyncio.sleep(self._look_every_s)
+            published = self._published.is_set()
+            self._published.clear()
+            busy = published or await self._is_a_job_queued() or not self._heartbeats.living("host")
             pid = self._supervisor.pids().get(WORKER)
             own = next((each for each in self._heartbeats.living(WORKER) if each.pid == pid), None)
-            busy = self._published.is_set() or await self._is_a_job_queued()
-            self._published.clear()
-            if idle.is_enough(busy=busy or own is None) and own is not None:
+            is_well = own is not None and all(word == OK for word in own.facts.get("parts", {}).values())
+            if idle.is_enough(busy=busy or not is_well) and own is not None and not self._published.is_set():
                 return own
 
-    async def _wanted(self) -> None:
-        """Wait until there is a job, or the rest has been long enough."""
-        until = time.monotonic() + LONGEST_REST_S
-        while time.monotonic() < until and not self._published.is_set() and not await self._is_a_job_queued():
-            try:
+    async def _wanted(self, before: int) -> None:
+        """Wait until there is a job, or another reason for a worker.
+
+        Args:
+            before: the process that was asked to rest.
+        """
+        began = hosted = time.monotonic()
+        while not self._published.is_set() and not await self._is_a_job_queued():
+            now = time.monotonic()
+            hosted = now if self._heartbeats.living("host") else hosted
+            is_started = self._supervisor.pids().get(WORKER) not in (None, before)  # by a reload
+            if is_started or now - hosted >= HOSTLESS_S or now - began >= LONGEST_REST_S:
+                break
+            with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY_S):
                     await self._published.wait()
-            except TimeoutError:
-                continue
         self._published.clear()
 
     async def _is_a_job_queued(self) -> bool:

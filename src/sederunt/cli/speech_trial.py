@@ -4,6 +4,7 @@ In a process of its own: a model that is loaded to hear two seconds an hour shal
 """
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -31,7 +32,7 @@ class SpeechTrial:
 
     def __init__(self, settings: Settings, *, first_s: float = FIRST_S, every_s: float = EVERY_S) -> None:
         self._settings, self._first_s, self._every_s = settings, first_s, every_s
-        self._had_model = False
+        self._heard = settings.data / "run" / "speech-model-heard"  # also by a worker before this one: most rest early
         self._word = OK
 
     def state(self) -> str:
@@ -60,8 +61,11 @@ class SpeechTrial:
         except (OSError, TimeoutError) as error:  # no verdict
             logger.warning("the speech model was not tried", action="model_untried", why=str(error))
             return self._word
-        self._word = OK if word == NO_MODEL and not self._had_model else word
-        self._had_model = self._had_model or word == OK
+        self._word = OK if word == NO_MODEL and not self._heard.exists() else word
+        if word == OK:
+            with contextlib.suppress(OSError):
+                self._heard.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                self._heard.touch()
         if self._word != OK:
             logger.error("the speech model does not hear", action="model_deaf", why=self._word)
         return self._word

@@ -81,6 +81,7 @@ class Supervisor:
         self._log = write_log or log.output()
         self._children: dict[str, Child] = {}  # by role, who plays it
         self._beside: set[Child] = set()  # successors that are not ready yet, and predecessors that have not ended
+        self._ending: set[asyncio.Task[bool]] = set()  # of roles that were asked to rest
         self._one_at_a_time = asyncio.Lock()  # spawning, and telling strays from children
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # by role, for who plays it changes
         run.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -132,15 +133,25 @@ class Supervisor:
         return True
 
     async def rest(self, name: str, within_s: float) -> None:
-        """End a role's process and start no successor until `wake`."""
+        """Ask a role's process to end, and start no successor until `wake`. It is killed past `within_s`; nobody waits
+        for that here.
+        """
         async with self._turns[name]:
-            await self._children[name].stop(within_s)
+            ending = asyncio.create_task(self._children[name].stop(within_s), name=f"rest {name}")
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+            await asyncio.sleep(0)  # it is asked before anybody can wake it
 
     async def wake(self, name: str) -> bool:
-        """Start a role that rests, unless somebody has; returns whether its process is ready."""
+        """Start a role that rests, unless somebody has; returns whether it is ready. A process of it that has not ended
+        yet does so beside it.
+        """
         async with self._turns[name]:
-            if self._children[name].has_ended:
-                self.start(self._children[name].role)
+            child = self._children[name]
+            if child.is_asked_to_end and child.task is not None:
+                self._beside.add(child)
+                child.task.add_done_callback(lambda _: self._beside.discard(child))
+                self.start(child.role)
         return await self._children[name].is_up()
 
     @asynccontextmanager
@@ -290,6 +301,7 @@ class Child:
         self._running = running
         self._process: RoleProcess | None = TakenOver(running.pid) if running else None
         self._files: tuple[int, int] | None = None  # by which its lines come
+        self._asked_by: set[signal.Signals] = set()  # what its process was sent
         self._stopping = asyncio.Event()
 
     @property
@@ -297,9 +309,9 @@ class Child:
         return self._process.pid if self._process and self._process.returncode is None else None
 
     @property
-    def has_ended(self) -> bool:
-        """Return whether it was asked to end, and has."""
-        return self._stopping.is_set() and self.task is not None and self.task.done()
+    def is_asked_to_end(self) -> bool:
+        """Return whether it was asked to end for good."""
+        return self._stopping.is_set()
 
     async def keep_running(self) -> None:
         pause = 0.0
@@ -330,7 +342,7 @@ class Child:
         """Run one process from its start to its end; returns its exit code, negative for a signal."""
         spawned = await self._taken_over() or await self._supervisor.spawn(self.role)
         process = self._process = spawned.process
-        self._files = spawned.files
+        self._files, self._asked_by = spawned.files, set()
         self._supervisor.note_pid(self)
         readers = [
             asyncio.create_task(self._read_lines(spawned.output, self._on_output)),
@@ -406,7 +418,8 @@ class Child:
         self._stopping.set()
         if self.task is None:
             return False
-        self._signal(by)
+        if by not in self._asked_by:  # a role that is asked twice has no time left
+            self._signal(by)
         done, _ = await asyncio.wait({self.task}, timeout=within_s)
         if done:
             return False
@@ -427,6 +440,7 @@ class Child:
 
     def _signal(self, number: signal.Signals) -> None:
         if self.pid is not None and self._process is not None:
+            self._asked_by.add(number)
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(number)
 

@@ -225,7 +225,8 @@ class Housekeeping:
 
     async def _guarded(self, one_pass: Callable[[], Awaitable[Tidied]]) -> None:
         """Make one pass; one that fails is logged and comes again. That NATS is away is no news here."""
-        if not self._is_wanted():
+        if not self._is_wanted():  # and what was seen until now is old when it is
+            self._counted, self._suspects = SteadyClock(self._clock), frozenset()
             return
         try:
             tidied = await one_pass()

@@ -28,6 +28,9 @@ async def test_a_model_that_is_torn_or_gone_is_noticed_and_one_that_was_never_th
     assert await trial.try_once() not in ("ok", "no model")
     shutil.rmtree(model)
     assert await trial.try_once() == trial.state() == "no model"
+    assert await SpeechTrial(settings).try_once() == "no model", (
+        "a worker that rested meanwhile knows that there was one"
+    )
 
 
 async def test_a_network_that_writes_no_english_is_not_called_deaf_for_its_words(

@@ -453,6 +453,7 @@ def test_a_role_rests_until_it_is_woken_whatever_else_happens_to_it(tmp_path: Pa
     child = supervisor.start(Role(name="worker", command=(sys.executable, "-c", READY)))
     await child.ready.wait()
     await supervisor.rest("worker", 30)
+    await child.task
     assert supervisor.pids()["worker"] is None and not (run / "worker.pid").exists()
     assert supervisor.running() == {} and not psutil.Process().children()
     supervisor.kill("worker")
@@ -474,3 +475,45 @@ def test_a_role_rests_until_it_is_woken_whatever_else_happens_to_it(tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "0"
+
+
+def test_a_role_that_takes_its_time_to_rest_is_woken_beside_itself_and_asked_to_end_once(tmp_path: Path) -> None:
+    """What is asked twice ends at once, with its work undone."""
+    done = supervise(
+        """
+    code = '''
+import os, signal, sys, time
+run = sys.argv[1]
+def asked(*_):
+    with open(f"{run}/asked-{os.getpid()}", "a") as file:
+        file.write("x")
+signal.signal(signal.SIGTERM, asked)
+print('{"ready": 1}', flush=True)
+while not os.path.exists(f"{run}/end"):
+    time.sleep(0.02)
+'''
+    run = Path(sys.argv[1])
+    child = supervisor.start(Role(name="worker", command=(sys.executable, "-c", code, str(run))))
+    await child.ready.wait()
+    first = child.pid
+    await supervisor.rest("worker", 60)
+    while not (run / f"asked-{first}").exists():
+        await asyncio.sleep(0.02)
+    assert await supervisor.wake("worker")
+    second = supervisor.pids()["worker"]
+    assert second not in (None, first) and child.pid == first
+    assert int((run / "worker.pid").read_text()) == second
+    assert await supervisor.clear_strays() == 0, "it ends by itself"
+    await supervisor.rest("worker", 60)
+    stopping = asyncio.create_task(supervisor.stop(["worker"], 60))
+    while not (run / f"asked-{second}").exists():
+        await asyncio.sleep(0.02)
+    await asyncio.sleep(0.1)
+    (run / "end").touch()
+    assert await stopping == []
+    print([(run / f"asked-{pid}").read_text() for pid in (first, second)])
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "['x', 'x']"

@@ -227,6 +227,41 @@ async def test_webhooks_do_not_wait_for_the_time_that_was_before_the_clock_was_s
     assert await bus.queued("deliver") == {str(bot.id)}
 
 
+async def test_whoever_stands_in_again_does_not_take_what_it_saw_long_ago_for_new(
+    stores: Stores, bus: Bus, line: WaitingLine, bots: Bots, clock: FakeClock, make_bot: MakeBot
+) -> None:
+    """The clock was set back while a worker was up, which heeded it."""
+    bot = await bots.create(make_bot(webhook_url="https://receiver.example/"))
+    await bots.record_transition(bot.id, Trigger.LAUNCHED)
+    (delivery,) = await stores.deliveries.of(bot.id, bot.account_id)
+    looks, wanted = asyncio.Queue[bool](), False
+
+    def is_wanted() -> bool:
+        looks.put_nowait(wanted)
+        return wanted
+
+    async def next_quick_look() -> None:
+        while looks.qsize():
+            looks.get_nowait()
+        clock.advance(1)
+        await looks.get()
+
+    keeping = asyncio.create_task(Housekeeping(stores, bus, clock, line, is_wanted=is_wanted).run())
+    async with asyncio.timeout(60):
+        await looks.get()
+        clock.set_wall(-3600)
+        await next_quick_look()
+        await stores.deliveries.postpone(delivery.id, clock.now() + timedelta(seconds=30))
+        wanted = True
+        for _ in range(3):
+            await next_quick_look()
+        assert await bus.queued("deliver") == frozenset()
+        clock.set_wall(-3600)
+        while not await bus.queued("deliver"):
+            await next_quick_look()
+    await end(keeping)
+
+
 async def test_a_job_that_the_queue_lost_is_put_back_after_it_was_missed_twice(
     housekeeping: Housekeeping, bus: Bus, bots: Bots, outbox: Outbox, make_bot: MakeBot
 ) -> None:
