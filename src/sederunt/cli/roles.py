@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import faulthandler
 import signal
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ from sederunt.cli.terminal import tell, tell_json
 from sederunt.errors import SetupError
 from sederunt.jobs.drain import Drain
 from sederunt.settings import Settings, load
+
+ENDS_S = 23.0  # from the end of its drain on; `serve` kills a role after 25 s, and nobody knows then what it waited for
 
 _DATA = typer.Option(None, help="Data directory. Default: ./data")
 _DRAIN = typer.Option(30.0, help="Seconds that work may take to end on SIGTERM; the rest is handed back.")
@@ -102,6 +105,9 @@ def _until_signalled(
         work = asyncio.ensure_future(run(drain))
 
         def on_signal() -> None:
+            if not drain.asked.is_set():
+                # A thread that never comes back would keep this process for ever; where it stands is written down.
+                faulthandler.dump_traceback_later(drain.within_s + ENDS_S, exit=True)
             if not drain.ask():
                 work.cancel()
 
@@ -116,3 +122,4 @@ def _until_signalled(
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(main())
+    faulthandler.cancel_dump_traceback_later()

@@ -17,6 +17,7 @@ def test_the_bench_of_the_api_prints_every_measurement(tmp_path: Path) -> None:
     assert [line.partition(":")[0] for line in lines] == [
         "GET one bot, just booked",
         "GET one bot, an hour's meeting",
+        "GET one bot, an hour's meeting, compressed",
         "GET one bot, an hour's meeting that the caller has",
         "GET one bot beside one of four hours",
         "POST scheduled bots",

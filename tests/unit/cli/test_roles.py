@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 from sederunt.cli.roles import _until_signalled
@@ -22,3 +24,28 @@ def test_a_role_that_is_told_to_hang_up_drains_and_hanging_up_again_cuts_nothing
 
     _until_signalled(Settings(data=tmp_path), "host", work, 60)
     assert done == ["what was held"]
+
+
+def test_a_role_whose_thread_never_comes_back_ends_and_says_where_it_stood(tmp_path: Path) -> None:
+    code = """
+import asyncio, os, signal, sys, time
+from pathlib import Path
+from sederunt.cli import roles
+from sederunt.settings import Settings
+
+roles.ENDS_S = 0.3
+
+def waits_for_ever():
+    time.sleep(600)
+
+async def work(drain):
+    stuck = asyncio.ensure_future(asyncio.to_thread(waits_for_ever))
+    os.kill(os.getpid(), signal.SIGTERM)
+    await drain.asked.wait()
+    stuck.cancel()
+
+roles._until_signalled(Settings(data=Path(sys.argv[1])), "worker", work, 0.1)
+"""
+    ended = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 1
+    assert "in waits_for_ever" in ended.stderr

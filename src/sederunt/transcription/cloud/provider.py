@@ -130,8 +130,10 @@ def _on_a_loop(work: Coroutine[Any, Any, T], task: Task) -> T:
                     raise Cancelled("The transcription was stopped.")
             return running.result()
         finally:
-            running.cancel()
-            await asyncio.wait({running})
+            # Once is not enough: a cancellation that comes in the moment in which a connection is there is lost in it.
+            while not running.done():
+                running.cancel()
+                await asyncio.wait({running}, timeout=LOOK_S)
 
     return asyncio.run(watched())
 
