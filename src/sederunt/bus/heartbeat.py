@@ -27,6 +27,8 @@ EVERY_S = 1.0
 SILENT_S = 6.0  # a process not heard for so long can do nothing for anybody now
 FORGOTTEN_S = 600.0  # … and for so long is not waited for any more
 
+OK = "ok"  # what a part says that passed its test
+
 # The subjects keep their first name: processes of earlier versions are heard while an installation is upgraded.
 _SUBJECT = "pulse.{}"
 _CALL = "pulses.call"  # whoever hears it sends a heartbeat at once
@@ -89,6 +91,11 @@ class Heartbeats:
             (heartbeat for heartbeat in self._last.values() if role in (None, heartbeat.role)),
             key=lambda p: (p.role, p.name, p.pid),
         )
+
+
+def faults_of(heartbeat: Heartbeat) -> dict[str, str]:
+    """Return the parts of a process that failed their last test."""
+    return {part: str(word) for part, word in heartbeat.facts.get("parts", {}).items() if word != OK}
 
 
 def is_resting(heartbeat: Heartbeat) -> bool:

@@ -16,14 +16,13 @@ from typing import Any, NoReturn, Protocol
 
 from sederunt import __version__, log
 from sederunt.bus.connection import Bus
-from sederunt.bus.heartbeat import Heartbeat, Heartbeats, beating, hearing
+from sederunt.bus.heartbeat import Heartbeat, Heartbeats, beating, faults_of, hearing
 from sederunt.bus.streams import ALL_JOBS, QUEUES
 from sederunt.settings import BusSettings
 
 logger = log.get(component="cli")
 
 WORKER = "worker"
-OK = "ok"  # of a part, as `jobs.readiness` says it, which this process does not load
 LOOK_EVERY_S = 5.0
 HOSTLESS_S = 30.0  # a host that is replaced, or started anew, is back by then
 LONGEST_REST_S = 6 * 3600.0  # what would keep the worker from starting is found before there is a job
@@ -121,7 +120,7 @@ class _Rest:
             busy = published or await self._is_a_job_queued() or not self._heartbeats.living("host")
             pid = self._supervisor.pids().get(WORKER)
             own = next((each for each in self._heartbeats.living(WORKER) if each.pid == pid), None)
-            is_well = own is not None and all(word == OK for word in own.facts.get("parts", {}).values())
+            is_well = own is not None and not faults_of(own)
             if idle.is_enough(busy=busy or not is_well) and own is not None and not self._published.is_set():
                 return own
 

@@ -12,11 +12,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from sederunt import log
+from sederunt.bus.heartbeat import OK
 from sederunt.bus.tasks import end
 from sederunt.cli.checks import Fault, check_whisper
 from sederunt.cli.terminal import tell
 from sederunt.die_with_parent import tied
-from sederunt.jobs.readiness import OK
 from sederunt.settings import Settings, load
 
 logger = log.get(component="cli", role="worker")

@@ -13,12 +13,12 @@ from rich.table import Table
 from sederunt import log
 from sederunt.bus import embedded
 from sederunt.bus.connection import Bus
-from sederunt.bus.heartbeat import EVERY_S, Heartbeat, hearing, is_resting
+from sederunt.bus.heartbeat import EVERY_S, Heartbeat, faults_of, hearing, is_resting
 from sederunt.cli.formats import Output, OutputFormat, cell
 from sederunt.cli.run_files import nothing_runs
 from sederunt.cli.terminal import tell, tell_json
 from sederunt.errors import SederuntError
-from sederunt.jobs.installation import NEEDED_ROLES, faults_of, seats_of
+from sederunt.jobs.installation import NEEDED_ROLES, seats_of
 from sederunt.settings import BusSettings, Settings, load
 
 LISTEN_S = 1.5 * EVERY_S  # everybody is asked at once; who is busy sends a heartbeat every second anyway

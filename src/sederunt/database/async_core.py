@@ -4,11 +4,10 @@
 loaded as a member of a package whose own code has not run. Whoever imports the package later gets it whole.
 """
 
-import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import module_from_spec
+from importlib.util import find_spec, module_from_spec
 
 _PACKAGE = "sqlalchemy.ext.asyncio"
 
@@ -16,7 +15,7 @@ _PACKAGE = "sqlalchemy.ext.asyncio"
 @contextmanager
 def _without_running(name: str) -> Iterator[None]:
     """Have a package's members importable without its own code, for as long as the block lasts."""
-    spec = importlib.util.find_spec(name) if name not in sys.modules else None
+    spec = find_spec(name) if name not in sys.modules else None
     if spec is None:
         yield
         return

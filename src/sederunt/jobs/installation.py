@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sederunt.bus.heartbeat import Heartbeat, Heartbeats
-from sederunt.jobs.readiness import OK
+from sederunt.bus.heartbeat import OK, Heartbeat, Heartbeats, faults_of
 
 # Without these no bot is seated, and nothing of it is worked on.
 NEEDED_ROLES = ("host", "worker")
@@ -33,11 +32,6 @@ def seats_of(hosts: Iterable[Heartbeat]) -> Seats:
         for name in sums:
             sums[name] += int(told.get(name, 0)) if usable or name == "held" else 0
     return Seats(**sums, cores=cores)
-
-
-def faults_of(heartbeat: Heartbeat) -> dict[str, str]:
-    """Return the parts of a process that failed their last test."""
-    return {part: str(word) for part, word in heartbeat.facts.get("parts", {}).items() if word != OK}
 
 
 def role_words(heartbeats: Heartbeats, *, age_s: float) -> dict[str, str]:

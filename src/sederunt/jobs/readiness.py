@@ -11,12 +11,13 @@ from typing import Any
 
 from sederunt import log
 from sederunt.bus.connection import STORES_NO_JOBS, Bus
+from sederunt.bus.heartbeat import OK
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.database.accounts import Accounts
 from sederunt.database.engine import Database
 from sederunt.storage.objects import Objects
 
-OK, AWAY = "ok", "away"
+AWAY = "away"
 LEAST_FREE_BYTES = 100_000_000  # below it a recording of an hour may not be stored any more
 LEAST_FREE_FILES = 1_000
 ANSWER_S = 5.0  # how long a part may take

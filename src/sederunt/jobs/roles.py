@@ -303,12 +303,12 @@ async def _unasked(
     context: WorkerContext, heartbeats: Heartbeats, is_wanted: Callable[[], bool] = lambda: True
 ) -> AsyncIterator[None]:
     """Do what no job asks for, beside the block: tidy up, and follow calendars."""
-    works = (_housekeeping(context, heartbeats, is_wanted).run(), _calendars(context, is_wanted).run())
-    tasks = [asyncio.create_task(work, name="unasked") for work in works]
+    keeping = asyncio.create_task(_housekeeping(context, heartbeats, is_wanted).run(), name="housekeeping")
+    following = asyncio.create_task(_calendars(context, is_wanted).run(), name="calendars")
     try:
         yield
     finally:
-        await end(*tasks)
+        await end(keeping, following)
 
 
 def _housekeeping(context: WorkerContext, heartbeats: Heartbeats, is_wanted: Callable[[], bool]) -> Housekeeping:

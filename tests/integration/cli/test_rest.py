@@ -51,6 +51,11 @@ class Roles:
                 await self.changed.wait()
 
 
+@pytest.fixture
+def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "LOOK_EVERY_S", 0.3)
+
+
 @asynccontextmanager
 async def resting(server: NatsServer, roles: Roles, *, host: bool = True) -> AsyncIterator[None]:
     bus = await Bus.connect(server.settings(), name="host")
@@ -118,10 +123,10 @@ async def test_a_worker_with_a_fault_goes_on_testing_until_it_is_well(server: Na
         await roles.until("rest")
 
 
+@pytest.mark.usefixtures("looks_often")
 async def test_it_rests_where_a_host_stands_in_and_no_longer(
     server: NatsServer, connect: Connections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rest, "LOOK_EVERY_S", 0.3)
     monkeypatch.setattr(rest, "HOSTLESS_S", 0.5)
     roles, bus = Roles(), await connect()
     async with beating(bus, "worker", "w", facts), resting(server, roles, host=False):
@@ -134,10 +139,8 @@ async def test_it_rests_where_a_host_stands_in_and_no_longer(
         assert roles.said == ["rest", "wake"]
 
 
-async def test_a_worker_that_a_reload_started_speaks_for_itself(
-    server: NatsServer, connect: Connections, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rest, "LOOK_EVERY_S", 0.3)
+@pytest.mark.usefixtures("looks_often")
+async def test_a_worker_that_a_reload_started_speaks_for_itself(server: NatsServer, connect: Connections) -> None:
     roles, bus = Roles(), await connect()
     async with hearing(bus) as heartbeats, beating(bus, "worker", "w", facts), resting(server, roles):
         await roles.until("rest")
@@ -146,10 +149,10 @@ async def test_a_worker_that_a_reload_started_speaks_for_itself(
         await until_no_worker_is_told_as_resting(heartbeats)
 
 
+@pytest.mark.usefixtures("looks_often")
 async def test_what_was_published_while_nobody_listened_wakes_it(
     server: NatsServer, connect: Connections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rest, "LOOK_EVERY_S", 0.3)
     monkeypatch.setattr(rest, "ALL_JOBS", "nothing.of.this")
     roles, bus = Roles(), await connect()
     async with beating(bus, "worker", "w", facts), resting(server, roles):
@@ -158,20 +161,20 @@ async def test_what_was_published_while_nobody_listened_wakes_it(
         await roles.until("rest", "wake")
 
 
+@pytest.mark.usefixtures("looks_often")
 async def test_it_is_started_now_and_then_without_a_job(
     server: NatsServer, connect: Connections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rest, "LOOK_EVERY_S", 0.3)
     monkeypatch.setattr(rest, "LONGEST_REST_S", 0.5)
     roles, bus = Roles(), await connect()
     async with beating(bus, "worker", "w", facts), resting(server, roles):
         await roles.until("rest", "wake", "rest")
 
 
+@pytest.mark.usefixtures("looks_often")
 async def test_it_is_up_while_queues_cannot_be_asked(
     server: NatsServer, connect: Connections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rest, "LOOK_EVERY_S", 0.3)
     monkeypatch.setattr(rest, "AGAIN_S", 0.1)
     roles, bus = Roles(), await connect()
     async with beating(bus, "worker", "w", facts), resting(server, roles):

@@ -211,12 +211,18 @@ async def test_a_due_webhook_is_called_for_once_however_often_housekeeping_looks
     assert (await bus.js.stream_info(QUEUES["deliver"].stream)).state.messages == 1
 
 
-async def test_webhooks_do_not_wait_for_the_time_that_was_before_the_clock_was_set_back(
-    housekeeping: Housekeeping, stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot
-) -> None:
+async def _launched(bots: Bots, stores: Stores, make_bot: MakeBot) -> tuple[Bot, Delivery]:
+    """A bot that is on its way, and the webhook that tells of it."""
     bot = await bots.create(make_bot(webhook_url="https://receiver.example/"))
     await bots.record_transition(bot.id, Trigger.LAUNCHED)
     (delivery,) = await stores.deliveries.of(bot.id, bot.account_id)
+    return bot, delivery
+
+
+async def test_webhooks_do_not_wait_for_the_time_that_was_before_the_clock_was_set_back(
+    housekeeping: Housekeeping, stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot
+) -> None:
+    bot, delivery = await _launched(bots, stores, make_bot)
     await stores.deliveries.postpone(delivery.id, clock.now() + timedelta(seconds=30))
     assert (await housekeeping.quick_pass()).deliveries == 0
     clock.set_wall(3600)
@@ -231,9 +237,7 @@ async def test_whoever_stands_in_again_does_not_take_what_it_saw_long_ago_for_ne
     stores: Stores, bus: Bus, line: WaitingLine, bots: Bots, clock: FakeClock, make_bot: MakeBot
 ) -> None:
     """The clock was set back while a worker was up, which heeded it."""
-    bot = await bots.create(make_bot(webhook_url="https://receiver.example/"))
-    await bots.record_transition(bot.id, Trigger.LAUNCHED)
-    (delivery,) = await stores.deliveries.of(bot.id, bot.account_id)
+    _, delivery = await _launched(bots, stores, make_bot)
     looks, wanted = asyncio.Queue[bool](), False
 
     def is_wanted() -> bool:

@@ -12,12 +12,12 @@ from prometheus_client import CollectorRegistry, Gauge
 from sederunt import log
 from sederunt.api.monitoring.process_counters import ProcessCountersCollector
 from sederunt.bus.connection import Bus
-from sederunt.bus.heartbeat import Heartbeat, Heartbeats
+from sederunt.bus.heartbeat import Heartbeat, Heartbeats, faults_of
 from sederunt.bus.streams import QUEUES
 from sederunt.clock import Clock
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.waiting import WaitingBots, unclaimed
-from sederunt.jobs.installation import faults_of, seats_of
+from sederunt.jobs.installation import seats_of
 from sederunt.model.status import AT_WORK
 
 logger = log.get(component="api")

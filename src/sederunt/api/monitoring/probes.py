@@ -5,8 +5,8 @@ from starlette.responses import Response
 
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import json_response
+from sederunt.bus.heartbeat import OK
 from sederunt.jobs.installation import NEEDED_ROLES, STARTING, role_words, seats_of
-from sederunt.jobs.readiness import OK
 
 _FINE = (OK, STARTING)
 

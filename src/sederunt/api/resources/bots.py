@@ -37,8 +37,8 @@ from sederunt.api.schemas.views import (
     plain_bot_json,
     with_own_sockets,
 )
-from sederunt.api.transport.etags import etag_of, held_tag, is_asked, not_modified
-from sederunt.api.transport.tagged import tagged_response
+from sederunt.api.transport.etags import etag_of, is_asked
+from sederunt.api.transport.tagged import known_response, tagged_response
 from sederunt.database.holdings import Holding
 from sederunt.database.ids import new_id
 from sederunt.database.seats import BookingLimits, TwinBot
@@ -132,19 +132,15 @@ async def get_bot(call: Call) -> Response:
         outline = await call.context.bots.outline(bot_id, call.account_id)
         if outline.bot.status in ENDINGS:
             etag = etag_of(bot_values(outline.bot, addresses), outline.events, outline.participants, *asked)
-            if (held := held_tag(call.request, etag)) is not None:
-                return not_modified(held)
-            if (kept := bodies.get(etag)) is not None:
-                return await tagged_response(call.request, bodies, bot_id, etag, kept)
+            if (known := await known_response(call.request, bodies, bot_id, etag)) is not None:
+                return known
     view = await call.context.bots.view(bot_id, call.account_id, with_speaker_events=speaking, segments=segments)
     write = partial(bot_json, view, addresses, with_speaker_events=speaking)
     text = await asyncio.to_thread(write) if speaking else write()
     if view.bot.status not in ENDINGS:
         return text_response(text)
     etag = etag_of(bot_values(view.bot, addresses), len(view.events), len(view.participants), *asked)
-    body = text.encode()
-    bodies.keep(bot_id, etag, body)
-    return await tagged_response(call.request, bodies, bot_id, etag, body)
+    return await tagged_response(call.request, bodies, bot_id, etag, text.encode())
 
 
 async def update_bot(call: Call) -> Response:

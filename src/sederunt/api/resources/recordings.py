@@ -23,8 +23,8 @@ from sederunt.api.schemas.views import (
     recording_summary,
     recording_values,
 )
-from sederunt.api.transport.etags import etag_of, held_tag, is_asked, not_modified
-from sederunt.api.transport.tagged import tagged_response
+from sederunt.api.transport.etags import etag_of, is_asked
+from sederunt.api.transport.tagged import known_response, tagged_response
 from sederunt.api.transport.uploads import Form, Upload, boundary_of, form_values, take_form
 from sederunt.database.holdings import Holding, Holdings, refuse_stored
 from sederunt.database.ids import new_id
@@ -282,18 +282,14 @@ async def get_recording(call: Call) -> Response:
         outline = await call.context.recordings.outline(recording_id, call.account_id)
         if outline.recording.status is not RecordingStatus.TRANSCRIBING:
             etag = etag_of(recording_values(outline.recording, addresses), outline.events, asked)
-            if (held := held_tag(call.request, etag)) is not None:
-                return not_modified(held)
-            if (kept := bodies.get(etag)) is not None:
-                return await tagged_response(call.request, bodies, recording_id, etag, kept)
+            if (known := await known_response(call.request, bodies, recording_id, etag)) is not None:
+                return known
     view = await call.context.recordings.view(recording_id, call.account_id, segments=segments)
     text = recording_json(view, addresses)
     if view.recording.status is RecordingStatus.TRANSCRIBING:
         return text_response(text)
     etag = etag_of(recording_values(view.recording, addresses), len(view.events), asked)
-    body = text.encode()
-    bodies.keep(recording_id, etag, body)
-    return await tagged_response(call.request, bodies, recording_id, etag, body)
+    return await tagged_response(call.request, bodies, recording_id, etag, text.encode())
 
 
 async def list_recordings(call: Call) -> Response:

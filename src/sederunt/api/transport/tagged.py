@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from sederunt.api.failures import text_response
 from sederunt.api.transport.body_cache import LEAST_BYTES, BodyCache
-from sederunt.api.transport.etags import headers_of, tag_of_gzip
+from sederunt.api.transport.etags import headers_of, held_tag, not_modified, tag_of_gzip
 
 LEVEL = 1  # of a transcript 17 % are left, in a millisecond per 200 kB; the usual level leaves 14 % in two and a half
 _REFUSED = re.compile(r";\s*q=0(\.0*)?\s*$")
@@ -22,12 +22,21 @@ def takes_gzip(accept_encoding: str) -> bool:
     return any(re.split(r"[;\s]", word)[0] in ("gzip", "*") and not _REFUSED.search(word) for word in words)
 
 
+async def known_response(request: Request, cache: BodyCache, resource_id: UUID, etag: str) -> Response | None:
+    """Return the answer to a caller who has this body, or whose body is kept here; None where it has to be made."""
+    if (held := held_tag(request, etag)) is not None:
+        return not_modified(held)
+    kept = cache.get(etag)
+    return None if kept is None else await tagged_response(request, cache, resource_id, etag, kept)
+
+
 async def tagged_response(request: Request, cache: BodyCache, resource_id: UUID, etag: str, body: bytes) -> Response:
-    """Return the answer with this body; what was compressed is kept for the next caller.
+    """Return the answer with this body; it is kept for the next caller, and so is what was compressed.
 
     Args:
         resource_id: of the bot or recording that it tells of.
     """
+    cache.keep(resource_id, etag, body)
     if len(body) < LEAST_BYTES or not takes_gzip(request.headers.get("accept-encoding", "")):
         return text_response(body, headers=headers_of(etag))
     etag = tag_of_gzip(etag)

@@ -16,7 +16,7 @@ from sederunt.api.resources.transcripts import search_values
 from sederunt.api.resources.usage import usage_values
 from sederunt.api.resources.webhooks import deliveries_values, secret_values
 from sederunt.api.schemas.account_requests import KEYED_PROVIDERS
-from sederunt.bus.heartbeat import Heartbeat, is_resting
+from sederunt.bus.heartbeat import Heartbeat, faults_of, is_resting
 from sederunt.bus.streams import QUEUES
 from sederunt.console.doctor import DoctorRun
 from sederunt.console.page import Page
@@ -24,7 +24,7 @@ from sederunt.database.deliveries import DeliveryState
 from sederunt.database.identities import Identities
 from sederunt.errors import Forbidden, InvalidConfig
 from sederunt.jobs.follow_ups import NEEDED
-from sederunt.jobs.installation import faults_of, seats_of
+from sederunt.jobs.installation import seats_of
 from sederunt.model.status import AT_WORK, BotStatus
 from sederunt.platforms.registry import services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
