@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo test unit integration acceptance faults test-for check fix serve bench docs fuzz sbom audit lock
+.PHONY: help setup setup-test demo test unit integration acceptance sites faults test-for check fix serve bench docs fuzz sbom audit lock
 
 BIN := .venv/bin
 # Some images set it. Every process of the service, and of the tests, would then compile all that it imports.
@@ -28,6 +28,12 @@ integration: setup-test ## one real neighbour each: Chromium, NATS, PostgreSQL, 
 
 acceptance: setup-test ## the installed command, spoken to from outside: the longest
 	@scripts/test tests/acceptance
+
+SITES := ../shared/sites/run.py
+
+sites: setup-test ## bots against stand-ins of the sites by another hand, where they lie beside: hours (CELLS=smoke: 6 minutes)
+	@if [ -e $(SITES) ]; then python3 $(SITES) --checkout . --cells $(or $(CELLS),all); \
+	else echo "Sites of another hand: not played, $(SITES) is not here."; fi
 
 FAULTS := tests/acceptance/faults tests/acceptance/test_restarts.py tests/acceptance/test_capacity.py \
   tests/acceptance/test_frozen_pages.py tests/acceptance/test_names_after_a_loss.py \
