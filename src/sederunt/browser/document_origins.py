@@ -17,8 +17,7 @@ from playwright.async_api import Error as DriverError
 from sederunt.addresses import leads_to_public
 from sederunt.name_lookup import LookupShare
 
-WEB = ("http", "https")
-WEB_PORTS = (None, 80, 443)
+WEB_PORTS = {"http": 80, "https": 443}
 MOST_LOOKUPS = 16  # of names at once: frames whose names never resolve are refused, and keep no other browser waiting
 
 
@@ -30,11 +29,12 @@ class Places:
     """
 
     def __init__(self, host_rules: str | None) -> None:
-        rules = [rule.split() for rule in (host_rules or "").split(",")]
-        mapped = [rule[1:] for rule in rules if len(rule) == 3 and rule[0].upper() == "MAP"]
-        # A rule with a port leads there whatever port is asked for; one without it means the web's own.
-        self._anywhere = [pattern.lower() for pattern, target in mapped if _has_port(target)]
-        self._on_web_ports = [pattern.lower() for pattern, target in mapped if not _has_port(target)]
+        rules = [rule.lower().split() for rule in (host_rules or "").split(",")]
+        mapped = [rule[1:] for rule in rules if len(rule) == 3 and rule[0] == "map"]
+        self._excluded = [rule[1] for rule in rules if len(rule) == 2 and rule[0] == "exclude"]
+        # A rule that names a port leads to that one alone; one without a port means the web's own.
+        self._anywhere = [pattern for pattern, target in mapped if _has_port(target) or _has_port(pattern)]
+        self._on_web_ports = [pattern for pattern, target in mapped if not (_has_port(target) or _has_port(pattern))]
         self._sent: set[str] = set()
         self._judging: set[asyncio.Task[None]] = set()
         self._lookups = LookupShare(MOST_LOOKUPS)
@@ -46,16 +46,21 @@ class Places:
     async def may_open(self, url: str) -> bool:
         """Return whether a document may come from an address; resolves its host where that is not known."""
         parts = urlsplit(url)
-        if parts.scheme not in WEB:
+        if parts.scheme not in WEB_PORTS:
             return True  # about:blank and the like; files are kept from pages by the browser itself
         if parts.netloc.lower() in self._sent or self._is_mapped(parts):
             return True
         return await leads_to_public(url, share=self._lookups)
 
     def _is_mapped(self, parts: SplitResult) -> bool:
-        host = (parts.hostname or "").lower()
-        patterns = self._anywhere + (self._on_web_ports if parts.port in WEB_PORTS else [])
-        return any(fnmatchcase(host, pattern) or fnmatchcase(parts.netloc.lower(), pattern) for pattern in patterns)
+        """Compare as Chromium does: exclusions with the host, patterns with the host or with host and port. Its port
+        is always there, though an address may leave it out.
+        """
+        host, port = parts.hostname or "", parts.port or WEB_PORTS[parts.scheme]
+        if any(fnmatchcase(host, pattern) for pattern in self._excluded):
+            return False
+        patterns = self._anywhere + (self._on_web_ports if port in WEB_PORTS.values() else [])
+        return any(fnmatchcase(host, pattern) or fnmatchcase(f"{host}:{port}", pattern) for pattern in patterns)
 
     async def guard(self, session: CDPSession) -> None:
         """Have the browser of this session ask here before it requests a document, also for windows that a page opens
@@ -78,5 +83,5 @@ class Places:
         await session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
 
 
-def _has_port(target: str) -> bool:
-    return target.rpartition(":")[2].isdigit() and not target.endswith("]")
+def _has_port(host: str) -> bool:
+    return host.rpartition(":")[2].isdigit() and not host.endswith("]")

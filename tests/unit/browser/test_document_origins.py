@@ -50,3 +50,28 @@ async def test_a_rule_without_a_port_opens_the_webs_own_ports_alone() -> None:
     places = Places("MAP localhost 127.0.0.1")
     assert await places.may_open("https://localhost/")
     assert not await places.may_open("http://localhost:6379/")
+
+
+@pytest.mark.parametrize(
+    ("rules", "url", "is_open"),
+    [
+        # A pattern is compared with the host alone, then with host and port; an address without a port has one, too.
+        ("MAP accounts.example 127.0.0.1:4000", "https://accounts.example/x", True),
+        ("MAP accounts.example:443 127.0.0.1:4000", "https://accounts.example/x", True),
+        ("MAP accounts.example:443 127.0.0.1:4000", "https://accounts.example:443/x", True),
+        ("MAP accounts.example:443 127.0.0.1:4000", "https://someone@accounts.example/x", True),
+        ("MAP accounts.example:80 127.0.0.1:4000", "http://accounts.example/x", True),
+        ("MAP *.example:443 127.0.0.1:4000", "https://accounts.example/x", True),
+        ("map ACCOUNTS.example:443 127.0.0.1:4000", "https://Accounts.Example/x", True),
+        ("MAP accounts.example:8443 127.0.0.1", "https://accounts.example:8443/x", True),
+        ("MAP accounts.example:443 127.0.0.1:4000", "http://accounts.example/x", False),
+        ("MAP accounts.example:443 127.0.0.1:4000", "https://accounts.example:8443/x", False),
+        ("MAP accounts.example:443 127.0.0.1:4000", "https://other.example/x", False),
+        # A host that is excluded is not mapped, wherever that stands.
+        ("MAP *:443 127.0.0.1:4000,EXCLUDE accounts.example", "https://accounts.example/x", False),
+        ("EXCLUDE *.example,MAP * 127.0.0.1:4000", "https://accounts.example/x", False),
+    ],
+)
+async def test_host_rules_are_read_as_chromium_reads_them(rules: str, url: str, is_open: bool) -> None:
+    """Names under .example never resolve: without a rule that fits, the document is refused."""
+    assert await Places(rules).may_open(url) is is_open
