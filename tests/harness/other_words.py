@@ -110,6 +110,7 @@ ALTERNATIVES: Mapping[str, Mapping[str, Sequence[str]]] = {
             "The meeting has been locked by the host",
             "You cannot join this conference now because the host locked it.",
         ),
+        "Join Audio by Computer": ("Join with Computer Audio", "Join Computer Audio"),
         "This meeting is being recorded": ("This meeting is being transcribed",),
         "By staying in this meeting, you consent to being recorded.": (
             "By continuing to be in the meeting, you are consenting to be recorded.",

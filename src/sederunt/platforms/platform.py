@@ -13,6 +13,7 @@ from sederunt.model.bot import Service
 from sederunt.model.events import ChatReceived
 from sederunt.platforms.evidence import PageSnapshot
 from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.notice_answers import NoticeAnswers
 from sederunt.platforms.page_state import Reading
 from sederunt.platforms.sign_in_pages import AccountUse
 from sederunt.platforms.targets import FoundControl, Journey, Target
@@ -101,6 +102,14 @@ class Platform(Protocol):
     async def leave(self, page: MeetingPage) -> None:
         """Leave the meeting or its waiting room by the site's own button; harmless where there is none."""
 
-    async def settle(self, page: MeetingPage, *, roster_heard: bool = False, camera: bool = False) -> None:
+    async def settle(
+        self,
+        page: MeetingPage,
+        *,
+        answers: NoticeAnswers | None = None,
+        roster_heard: bool = False,
+        camera: bool = False,
+    ) -> None:
         """Settle in after admission: answer notices, join the sound, switch the bot's camera on or off, and open the
-        roster unless the network told of it (`roster_heard`, see Decoder). Safe to repeat."""
+        roster unless the network told of it (`roster_heard`, see Decoder). Safe to repeat; `answers` remembers over
+        one stay which answers do not help."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from sederunt.platforms.addresses import with_parameter
 from sederunt.platforms.call_controls import CallControls, Panel
 from sederunt.platforms.evidence import EvidenceRow, PageSnapshot, decide
 from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.notice_answers import NoticeAnswers
 from sederunt.platforms.page_state import ENDINGS, Reading
 from sederunt.platforms.platform import Decoder
 from sederunt.platforms.sign_in_pages import GUESTS_ONLY, AccountUse
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 LEAVING_S = 3.0  # how long a site may take to let go; Teams' server wants about that
 INSIST_S = 1.0  # a button that is still there after so long is pressed without the pointer
+ANSWERING_S = 4.0  # notices that take longer are answered at the next look: the page is not read meanwhile
 PANEL_S = 6.0  # how long a panel may take to open: elements may come five seconds late
 GLANCE_S = 1.0  # how long a panel stays open that took another's place: lists are read once they have come to rest
 BETWEEN_LOOKS_S = 0.25
@@ -117,22 +121,60 @@ class Site:
                     deadline = now() + LEAVING_S
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
-    async def settle(self, page: MeetingPage, *, roster_heard: bool = False, camera: bool = False) -> None:
+    async def settle(
+        self,
+        page: MeetingPage,
+        *,
+        answers: NoticeAnswers | None = None,
+        roster_heard: bool = False,
+        camera: bool = False,
+    ) -> None:
         """Answer notices, see to the camera, then open the panels that have to stand open. Safe to repeat."""
-        switches = self.controls.camera
-        switch = () if switches is None else (Step(target=switches.on if camera else switches.off, most=1),)
-        await self._take_steps(page, (*self.controls.notices, *switch))
+        await self._answer_notices(page, answers or NoticeAnswers())
+        await self._switch_camera(page, on=camera)
         await self._open_all(page, [panel for panel in self.controls.panels if not (panel.for_roster and roster_heard)])
 
-    async def _take_steps(self, page: MeetingPage, steps: Sequence[Step]) -> None:
-        done: dict[str, int] = {}
-        for _ in range(2 * len(steps)):
+    async def _answer_notices(self, page: MeetingPage, answers: NoticeAnswers) -> None:
+        """Press the first control of the table that is there, until none is left or ANSWERING_S have passed.
+
+        A control that was pressed is given a moment to go before anything below it is tried: what lies in the same
+        notice might undo it.
+        """
+        steps, now = self.controls.notices, asyncio.get_running_loop().time
+        deadline = now() + ANSWERING_S
+        done: Counter[str] = Counter()
+        pressed_at: dict[str, float] = {}  # by handle: another notice may have the same kind of button
+        shown: set[str] = set()
+
+        def rests(control: FoundControl) -> bool:
+            return now() - pressed_at.get(control.handle, -math.inf) < INSIST_S
+
+        def is_due(step: Step) -> bool:
+            return rests(found[step.id]) or (answers.may_press(found[step.id]) and done[step.id] < step.most)
+
+        while now() < deadline:
             _, found = await survey(page, targets=[step.target for step in steps], never=self.never)
-            step = next((s for s in steps if s.id in found and done.get(s.id, 0) < s.most), None)
+            shown |= found.keys()
+            step = next((each for each in steps if each.id in found and is_due(each)), None)
             if step is None:
+                answers.forget_all_but(shown if found else ())
                 return
-            await press(page, found[step.id], by_pointer=False if step.id in done else None)
-            done[step.id] = done.get(step.id, 0) + 1
+            control = found[step.id]
+            if not rests(control):
+                insists = control.handle in pressed_at
+                pressed_at[control.handle] = now()
+                done[step.id] += 1
+                answers.note_press(control)
+                await press(page, control, by_pointer=False if insists else None)
+            await asyncio.sleep(BETWEEN_LOOKS_S)
+
+    async def _switch_camera(self, page: MeetingPage, *, on: bool) -> None:
+        if self.controls.camera is None:
+            return
+        switch = self.controls.camera.on if on else self.controls.camera.off
+        _, found = await survey(page, targets=[switch], never=self.never)
+        if switch.id in found:
+            await press(page, found[switch.id])
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
     async def _open_all(self, page: MeetingPage, panels: Sequence[Panel]) -> None:

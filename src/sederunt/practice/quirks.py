@@ -36,6 +36,7 @@ class Quirks:
     mapping_s: float = 0.0  # whose a source is, is told so late; below 0 never (Meet)
     only_one: bool = False  # the page says so when the bot is alone
     standing: str = ""  # says the page all through the call, with nothing to press (Meet, Zoom)
+    closable: bool = False  # the question for sound can be closed unanswered (Zoom)
     soundless: bool = False  # "Don't use audio" is chosen before anybody chose: who leaves it hears nothing (Teams)
 
 
@@ -78,6 +79,7 @@ def disagreeing(script: "Script", seed: int) -> "Script":
         mapping_s=mapping_s,
         soundless=chance.random() < 0.5,
         standing=chance.choice(["", *STANDING.get(script.service, ())]),
+        closable=chance.random() < 0.5,
     )
     return replace(
         script,

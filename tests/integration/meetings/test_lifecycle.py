@@ -40,8 +40,9 @@ from sederunt.model.history import Event
 from sederunt.model.participant import Participant
 from sederunt.model.status import BotStatus, StopReason, Trigger
 from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.notice_answers import NoticeAnswers
 from sederunt.platforms.page_state import PageState, Reading
-from sederunt.platforms.targets import Journey
+from sederunt.platforms.targets import FoundControl, Journey
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 
@@ -244,7 +245,9 @@ class Site:
 
     async def leave(self, page: Tab) -> None: ...
 
-    async def settle(self, page: Tab, *, roster_heard: bool = False, camera: bool = False) -> None: ...
+    async def settle(
+        self, page: Tab, *, answers: object = None, roster_heard: bool = False, camera: bool = False
+    ) -> None: ...
 
 
 @dataclass
@@ -431,6 +434,25 @@ async def test_a_page_in_which_another_document_stands_is_replaced_soon(
     assert told["cause"] == "page_left"
     assert at.partition("?")[0] in told["seen"]
     assert "authuser" not in told["seen"]
+
+
+async def test_an_answer_that_does_not_help_is_reported_during_the_call(
+    make_stage: MakeStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def press(site: Site, page: Tab, *, answers: NoticeAnswers, **wishes: bool) -> None:
+        control = FoundControl(id="x.consent", handle="#x", label="got it", value="", disabled=False)
+        if answers.may_press(control):
+            answers.note_press(control)
+
+    monkeypatch.setattr(Site, "settle", press)
+    stage = await make_stage()
+    notices = [Shown(PageState.DIALOG, takes_s=3) for _ in range(60)]
+    bot = await stage.play(Tab([*notices, Shown(PageState.OVER)]))
+    events = await stage.bots.events(bot.id)
+    told = [(number, event.data) for number, event in enumerate(events) if event.event == "page_trouble"]
+    assert [data["cause"] for _, data in told] == ["notice_stays"]
+    assert "x.consent" in told[0][1]["seen"]
+    assert events[told[0][0] + 1].data["new_status"] == "leaving"
 
 
 async def test_a_page_that_finds_back_into_the_call_after_a_reload_stays(make_stage: MakeStage) -> None:

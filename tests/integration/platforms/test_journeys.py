@@ -139,6 +139,16 @@ async def test_sound_is_chosen_where_teams_would_come_without(visit: OpenStay) -
     assert stay.meeting.visitor().facts["sound"] is True
 
 
+@pytest.mark.parametrize("closable", [False, True])
+async def test_sound_is_joined_where_zoom_asks_for_it(visit: OpenStay, closable: bool) -> None:
+    """Where the question can be closed it was closed again and again, and the bot sat there and heard nothing."""
+    stay = await visit(Service("zoom"), entry="open", quirks=Quirks(closable=closable))
+    assert (await stay.join()).state is PageState.IN_CALL
+    await stay.platform.settle(stay.opened.page, roster_heard=True)
+    async with asyncio.timeout(60):
+        await stay.meeting.wait_for("media_connected")
+
+
 @pytest.mark.parametrize("service", services())
 async def test_a_knock_waits_until_somebody_opens(visit: OpenStay, service: Service) -> None:
     stay = await visit(service, entry="knock")

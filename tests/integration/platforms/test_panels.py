@@ -1,10 +1,14 @@
 """Chat, notices, panels and the way out, on pages of our own with something in the way."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.platforms_room import ShowPage
 from sederunt.errors import PageChanged
 from sederunt.model.bot import Service
+from sederunt.model.trouble import PageTrouble
+from sederunt.platforms.notice_answers import MOST_PRESSES, NOTICE_STAYS, NoticeAnswers
 from sederunt.platforms.registry import platform_of
 from sederunt.platforms.site import Site
 
@@ -129,6 +133,71 @@ async def test_settling_answers_notices_joins_the_sound_and_opens_the_panels(sho
     await ZOOM.settle(page)
     await ZOOM.settle(page)
     assert await page.evaluate(SENT) == [1, 2, 4, 3]  # the list of people last: where one panel closes another it stays
+
+
+_QUESTION = """<body>
+<footer id=wc-footer><button id=f aria-label="Join Audio" onclick="ask()">Join Audio</button></footer>
+<script>window.sent = [];
+function ask() {
+  if (document.querySelector(".join-dialog")) return;
+  const dialog = document.createElement("div");
+  dialog.className = "zm-modal join-dialog";
+  dialog.innerHTML = `<button>Join Audio by Computer</button><button aria-label=close>×</button>`;
+  const [join, close] = dialog.querySelectorAll("button");
+  join.onclick = () => { sent.push("joined"); dialog.remove(); f.remove(); };
+  close.onclick = () => { sent.push("closed"); dialog.remove(); };
+  document.body.append(dialog);
+}
+ask();
+</script>"""
+
+
+async def test_a_question_for_sound_that_can_be_closed_is_answered(show: ShowPage) -> None:
+    page = await show(_QUESTION)
+    await ZOOM.settle(page)
+    assert await page.evaluate(SENT) == ["joined"]
+
+
+async def test_an_answer_that_does_not_help_makes_room_for_the_next_one_and_is_reported_once(show: ShowPage) -> None:
+    told: list[PageTrouble] = []
+    answers = NoticeAnswers(told.append)
+    page = await show(
+        "<body><div class=zm-modal>This meeting is being recorded<button onclick='sent.push(1)'>Continue</button>"
+        "<button onclick='sent.push(2);this.parentNode.remove()'>Close</button></div><script>window.sent=[]</script>"
+    )
+    for _ in range(2):  # looks, of which each takes some seconds at most
+        await ZOOM.settle(page, answers=answers)
+    assert await page.evaluate(SENT) == [*[1] * MOST_PRESSES, 2]
+    (trouble,) = told
+    assert trouble.cause == NOTICE_STAYS
+    assert "zoom.consent" in trouble.seen
+
+
+async def test_a_table_in_which_closing_comes_first_joins_the_sound_all_the_same(show: ShowPage) -> None:
+    told: list[PageTrouble] = []
+    answers = NoticeAnswers(told.append)
+    assert isinstance(ZOOM, Site)
+    steps = {step.id: step for step in ZOOM.controls.notices}
+    notices = tuple(steps[name] for name in ("zoom.dismiss", "zoom.join_audio", "zoom.open_audio"))
+    site = replace(ZOOM, controls=replace(ZOOM.controls, notices=notices))
+    page = await show(_QUESTION)
+    for _ in range(2):  # looks, of which each takes some seconds at most
+        await site.settle(page, answers=answers, roster_heard=True)
+    assert await page.evaluate(SENT) == [*["closed"] * MOST_PRESSES, "joined"]
+    assert [trouble.seen.split()[0] for trouble in told] == ["zoom.dismiss"]
+
+
+async def test_what_is_answered_again_after_it_was_gone_counts_from_the_beginning(show: ShowPage) -> None:
+    told: list[PageTrouble] = []
+    answers = NoticeAnswers(told.append)
+    page = await show("<body><div id=over></div><script>window.sent=[]</script>")
+    press = "sent.push(1); this.parentNode.remove()"
+    notice = f"<div class=zm-modal>This meeting is being recorded<button onclick='{press}'>Got it</button></div>"
+    for _ in range(2 * MOST_PRESSES):
+        await page.evaluate(f"() => {{ over.innerHTML = {notice!r} }}")
+        await ZOOM.settle(page, answers=answers)
+    assert await page.evaluate(SENT) == [1] * 2 * MOST_PRESSES
+    assert told == []
 
 
 async def test_the_roster_stays_closed_where_the_network_told_it(show: ShowPage) -> None:

@@ -15,13 +15,14 @@ from harness import plugin
 from sederunt.model.bot import Service
 from sederunt.model.status import REASONS, BotStatus
 from sederunt.platforms import registry
-from sederunt.platforms.evidence import EvidenceRow, Kind, PageSnapshot, Phase
+from sederunt.platforms.evidence import EvidenceRow, Kind, PageSnapshot, Phase, normalised
 from sederunt.platforms.links import InvalidLink
+from sederunt.platforms.notices import CONSENT_GIVEN, DISMISSALS_IN_CALL, STAYS
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.sign_in_pages import AccountKind
 from sederunt.platforms.site import Site
-from sederunt.platforms.targets import Target
+from sederunt.platforms.targets import Step, Target
 
 R = TypeVar("R")
 BUILT_IN = ("gmeet", "teams", "zoom")
@@ -121,6 +122,37 @@ def test_tables_refer_to_what_is_there(platform: Platform) -> None:
         for step in journey.steps:
             assert {*step.beside, *step.apart} <= set(steps), step.id
     assert set(platform.journey.load_again) <= {row.id for row in platform.rows}
+
+
+AGREEING = tuple(normalised(label.rstrip("*")) for label in (*CONSENT_GIVEN, *STAYS, "Allow", "Join", "Computer audio"))
+CLOSING = {normalised(label) for label in (*DISMISSALS_IN_CALL, "Close", "Cancel")} - {*AGREEING}
+
+
+def labels_of(target: Target) -> set[str]:
+    """What the control is called, or stands beside."""
+    in_selectors = re.findall(r'aria-label[*^]?="([^"]+)"', " ".join(target.selectors))
+    return {normalised(label.rstrip("*")) for label in (*target.names, *target.holding, *in_selectors)}
+
+
+def dismisses(step: Step) -> bool:
+    """Whether it takes any notice away, whatever that asks. What says no to a certain question is an answer."""
+    return not step.target.holding and bool(labels_of(step.target) & CLOSING)
+
+
+def joins_or_confirms(step: Step) -> bool:
+    """Whether it joins the sound, goes on or agrees. The knock is not an answer: it follows them all."""
+    return not (step.knocks or dismisses(step)) and any(label.startswith(AGREEING) for label in labels_of(step.target))
+
+
+def test_what_joins_or_confirms_is_tried_before_what_dismisses(platform: Platform) -> None:
+    """A question for sound that could be closed was closed again and again, and nothing was heard."""
+    assert isinstance(platform, Site)
+    for steps in (platform.journey.steps, platform.controls.notices):
+        first = next((number for number, step in enumerate(steps) if dismisses(step)), len(steps))
+        assert [step.id for step in steps[first:] if joins_or_confirms(step)] == []
+        if platform.service in BUILT_IN:
+            assert first < len(steps)
+            assert any(joins_or_confirms(step) for step in steps)
 
 
 def test_there_is_a_way_in_and_a_way_out(platform: Platform) -> None:

@@ -78,6 +78,7 @@ async def open_session(
         network_heard=lambda: observer.decoder.roster_heard,
         knows_itself=lambda: observer.roster.knows_itself,
         doubts_company=lambda: observer.roster.fold.doubts_company,
+        on_trouble=journal.note_trouble,
     )
     session = MeetingSession(
         context,

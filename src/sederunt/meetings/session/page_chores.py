@@ -8,6 +8,8 @@ from sederunt import log
 from sederunt.browser.page import MeetingPage
 from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError
+from sederunt.model.trouble import PageTrouble
+from sederunt.platforms.notice_answers import NoticeAnswers
 from sederunt.platforms.platform import Platform
 
 # The network tells of people within a moment, or never: then the page's own list has to be opened. It may take
@@ -32,6 +34,7 @@ class PageChores:
         network_heard: tells whether it is known from signals of the network.
         knows_itself: tells whether one of those listed is known to be the bot: the page's list says "you".
         doubts_company: tells whether people count as here of whom nothing was told for long, or everybody as gone.
+        on_trouble: called when an answer to a notice does not help.
     """
 
     def __init__(
@@ -45,10 +48,12 @@ class PageChores:
         network_heard: Callable[[], bool],
         knows_itself: Callable[[], bool] = lambda: True,
         doubts_company: Callable[[], bool] = lambda: False,
+        on_trouble: Callable[[PageTrouble], None] = lambda trouble: None,
     ) -> None:
         self._platform, self._page, self._bot_id, self._camera = platform, page, bot_id, camera
         self._anybody_known, self._network_heard, self._knows_itself = anybody_known, network_heard, knows_itself
         self._doubts_company = doubts_company
+        self._answers = NoticeAnswers(on_trouble)
         self._one = asyncio.Lock()
         self._looking: asyncio.Task[None] | None = None
         self._looks = 0
@@ -71,16 +76,19 @@ class PageChores:
             with contextlib.suppress(asyncio.CancelledError, PageError):
                 await self._looking
 
-    async def settle(self, *, lists: bool = False) -> None:
+    async def settle(self, *, lists: bool = False, anew: bool = False) -> None:
         """Answer notices and see to the camera; look at the page's lists where they are needed, or asked for. Raises
         PageCrashed.
 
-        A control that slipped away is only one to be tried again; whether the page is frozen, the looks tell.
+        A control that slipped away is only one to be tried again; whether the page is frozen, the looks tell. Answers
+        that did not help are left alone until they are to be tried `anew`.
         """
         async with self._one:
+            if anew:
+                self._answers.forget_all_but(())
             try:
                 heard = not lists and (self._looks == 0 or self._is_told)
-                await self._platform.settle(self._page, roster_heard=heard, camera=self._camera)
+                await self._platform.settle(self._page, answers=self._answers, roster_heard=heard, camera=self._camera)
             except PageCrashed:
                 raise
             except PageError as error:

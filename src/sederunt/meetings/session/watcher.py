@@ -192,7 +192,7 @@ class PageLooks:
         if stays and not self.is_urgent:
             self._goes_on(now, before)
         if not self._chores.is_busy and (not stays or self._notices % NOTICE_AGAIN == 0):  # else at the next look
-            await self._chores.settle()
+            await self._chores.settle(anew=stays)
 
     def _waits_again(self, now: float, reading: Reading) -> Outcome | None:
         """Return the end of a bot that was put back into the lobby, or whose host is gone, and that waits for as long

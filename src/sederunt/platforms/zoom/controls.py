@@ -91,8 +91,8 @@ JOURNEY = Journey(
         Step(target=_CONSENT, most=6, again_s=1.0),
         Step(target=_DEVICES, states=BEFORE_KNOCK),
         Step(target=_NO_DEVICES, states=BEFORE_KNOCK),
-        Step(target=_DISMISS),
         Step(target=_TERMS_OTHERWISE, states=BEFORE_KNOCK),
+        Step(target=_DISMISS),
         Step(target=_MICROPHONE_OFF, states=BEFORE_KNOCK),
         Step(target=_CAMERA_OFF, states=BEFORE_KNOCK),
         name_step(_NAME),
@@ -134,11 +134,13 @@ _CHAT = ChatPanel(
 CONTROLS = CallControls(
     notices=(
         *decline_steps(_target, MODALS),
+        # Sound is blocked until consent is given (Z).
         Step(target=_CONSENT),
         Step(target=_STAY),
-        Step(target=_DISMISS),
-        Step(target=_JOIN_AUDIO, most=2),
+        # The question for sound can be closed as well: then nothing is heard.
+        Step(target=_JOIN_AUDIO),
         Step(target=_OPEN_AUDIO, most=2),
+        Step(target=_DISMISS),
         # Answering the consent may connect the sound anew, unmuted (B2).
         Step(
             target=_target(

@@ -1,13 +1,16 @@
 """What is done once inside, and when the page's list of people is opened."""
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from sederunt.claims.rules import CONTRADICTED_MS
 from sederunt.errors import PageCrashed, PageError
 from sederunt.meetings.session.page_chores import DOUBT_AGAIN_S, PageChores
+from sederunt.model.trouble import PageTrouble
+from sederunt.platforms.notice_answers import MOST_PRESSES, NOTICE_STAYS, NoticeAnswers
+from sederunt.platforms.targets import FoundControl
 
 
 class Site:
@@ -21,7 +24,7 @@ class Site:
     async def send_chat(self, page: Any, text: str) -> None:
         await self.writing.wait()
 
-    async def settle(self, page: Any, *, roster_heard: bool = False, camera: bool = False) -> None:
+    async def settle(self, page: Any, *, answers: Any = None, roster_heard: bool = False, camera: bool = False) -> None:
         self.asked.append(not roster_heard)
         if self._fault:
             raise self._fault
@@ -83,6 +86,31 @@ async def test_a_control_that_slips_away_ends_nothing_and_a_dead_page_does() -> 
     await chores(Site(PageError("it was covered"))).settle()
     with pytest.raises(PageCrashed):
         await chores(Site(PageCrashed("gone"))).settle()
+
+
+async def test_an_answer_that_did_not_help_is_left_alone_until_it_is_tried_anew() -> None:
+    control = FoundControl(id="x.dismiss", handle="#x", label="close", value="", disabled=False)
+    told: list[PageTrouble] = []
+    site, page, may_press = Site(), cast("Any", None), []
+
+    async def press(page: Any, *, answers: NoticeAnswers, **wishes: bool) -> None:
+        may_press.append(answers.may_press(control))
+        answers.note_press(control)
+
+    site.settle = press  # type: ignore[method-assign, assignment]
+    one = PageChores(
+        site,  # type: ignore[arg-type]
+        page,
+        "bot",
+        camera=False,
+        anybody_known=lambda: True,
+        network_heard=lambda: True,
+        on_trouble=told.append,
+    )
+    for anew in (*[False] * (MOST_PRESSES + 1), True):
+        await one.settle(anew=anew)
+    assert may_press == [*[True] * MOST_PRESSES, False, True]
+    assert [trouble.cause for trouble in told] == [NOTICE_STAYS]
 
 
 async def test_nothing_takes_the_chats_place_while_a_message_is_written() -> None:

@@ -41,10 +41,11 @@ class Chores:
     is_busy = False
 
     def __init__(self) -> None:
-        self.settled = self.looked = 0
+        self.settled = self.looked = self.begun_anew = 0
 
-    async def settle(self) -> None:
+    async def settle(self, *, anew: bool = False) -> None:
         self.settled += 1
+        self.begun_anew += anew
 
     def look_for_people(self, *, inside_s: float) -> None:
         self.looked += 1
@@ -83,9 +84,11 @@ async def test_a_notice_that_takes_no_answer_holds_up_nothing_and_is_seldom_trie
     for _ in range(NOTICE_TRIES):
         assert await looks.look() is None
     assert (chores.settled, chores.looked) == (NOTICE_TRIES, 0)
+    assert chores.begun_anew == 0
     for _ in range(NOTICE_AGAIN):
         assert await looks.look() is None
     assert (chores.settled, chores.looked) == (NOTICE_TRIES + 1, NOTICE_AGAIN)
+    assert chores.begun_anew == 1
 
 
 CALLS = {

@@ -46,17 +46,26 @@
     await connect(hello);
   }
 
-  /** Without this dialog answered, nothing is heard. @returns {Promise<void>} */
+  /** Nothing is heard before this dialog is answered; where it can be closed, the footer opens it again. @returns {Promise<void>} */
   function joinAudio() {
     return new Promise((resolve) => {
       const join = () => {
         dialog.remove();
+        joinButton.replaceWith(microphone());
         resolve();
       };
       const button = make("button", { class: "zm-btn join-audio-by-voip__join-btn", click: join }, "Join Audio by Computer");
-      const dialog = make("div", { class: "join-dialog zm-modal", role: "dialog" }, button);
-      find("#notices").append(dialog);
+      const close = quirks.closable && make("button", { "aria-label": "close", click: () => dialog.remove() }, "×");
+      const dialog = make("div", { class: "join-dialog zm-modal", role: "dialog" }, button, close);
+      const ask = () => find("#notices").append(dialog);
+      const joinButton = make("button", { "aria-label": "Join Audio", class: "join-audio-container__btn", click: ask }, "Join Audio");
+      find(".join-audio-container__btn").replaceWith(joinButton);
+      ask();
     });
+  }
+
+  function microphone() {
+    return make("button", { "aria-label": "unmute my microphone", class: "join-audio-container__btn" }, "Unmute");
   }
 
   /** @param {PracticeHello} hello */
@@ -76,7 +85,7 @@
     return make(
       "div",
       { id: "wc-footer" },
-      make("button", { "aria-label": "unmute my microphone", class: "join-audio-container__btn" }, "Unmute"),
+      microphone(),
       practice.camera.toggle("start my video", "stop my video", { class: "send-video-container__btn" }, "Video"),
       make(
         "button",

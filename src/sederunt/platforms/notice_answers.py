@@ -1,0 +1,41 @@
+"""Count the answers that were given to the notices of one stay, and leave those alone that do not help."""
+
+from collections import Counter
+from collections.abc import Callable, Collection
+
+from sederunt.model.trouble import PageTrouble, Recovery
+from sederunt.platforms.targets import FoundControl
+
+MOST_PRESSES = 3
+NOTICE_STAYS = "notice_stays"
+
+
+class NoticeAnswers:
+    """How often each control was pressed while its notice stays, or comes back at once.
+
+    Args:
+        on_trouble: called when a control is left alone, once for each of the table.
+    """
+
+    def __init__(self, on_trouble: Callable[[PageTrouble], None] = lambda trouble: None) -> None:
+        self._on_trouble = on_trouble
+        self._presses: Counter[str] = Counter()
+        self._reported: set[str] = set()
+
+    def note_press(self, control: FoundControl) -> None:
+        """Count one press, whether it works or not."""
+        self._presses[control.id] += 1
+
+    def may_press(self, control: FoundControl) -> bool:
+        """Return whether pressing it may still help; reports a control that is left alone."""
+        if self._presses[control.id] < MOST_PRESSES:
+            return True
+        if control.id not in self._reported:
+            self._reported.add(control.id)
+            seen = f'{control.id} ("{control.label}") was pressed {MOST_PRESSES} times, and its notice stays.'
+            self._on_trouble(PageTrouble(cause=NOTICE_STAYS, seen=seen, recovery=Recovery.NONE))
+        return False
+
+    def forget_all_but(self, shown: Collection[str]) -> None:
+        """Forget the controls whose notices are gone: ids of those that were there are kept."""
+        self._presses = Counter({name: count for name, count in self._presses.items() if name in shown})
