@@ -129,7 +129,8 @@ def status_page() -> str:
             lines.append(f"| `{status}` | {reasons or 'none'} |\n")
     lines.append(
         "\nA bot that reached its time limit is `finished` without a stop reason; the event's data says "
-        "`cause: time_limit`. The last change of a bot that was in its meeting repeats `cause` and `evidence` of the "
+        "`cause: time_limit`. One that found its meeting full is `not_admitted` with `request_denied` and "
+        "`cause: meeting_full`. The last change of a bot that was in its meeting repeats `cause` and `evidence` of the "
         "change to `leaving`, unless it has its own.\n"
     )
     return "".join(lines)
@@ -184,9 +185,9 @@ def evidence_page() -> str:
 
 
 def _evidence_table(rows: Sequence[EvidenceRow]) -> list[str]:
-    lines = ["| Row | Kind | Phase | Standing | Reason | Held | Source | Seen |\n|---|---|---|---|---|---|---|---|\n"]
+    lines = ["| Row | Kind | Phase | Standing | Reason, cause | Held | Source | Seen |\n|---|---|---|---|---|---|---|---|\n"]
     for row in rows:
-        reason = f"`{row.reason}`" if row.reason else ""
+        reason = ", ".join(f"`{word}`" for word in (row.reason, row.cause) if word)
         lines.append(
             f"| `{row.id}` | {row.kind} | {row.phase} | {row.state or '(witness)'} | {reason} "
             f"| {row.settle_s:g} s | {row.source} | {row.seen} |\n"

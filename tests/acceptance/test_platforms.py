@@ -241,7 +241,7 @@ ZOOM = [
     Cell(service="zoom", name="robots refused", variant={"entry": "blocked"}, status="bot_detected", reason=None,
          tries=4, long=True),
     Cell(service="zoom", name="blank at first", variant={"stalls": 1}, long=True),
-    Cell(service="zoom", name="full", variant={"entry": "full"}, status="failed", reason=None),
+    Cell(service="zoom", name="full", variant={"entry": "full"}, status="not_admitted", reason="request_denied"),
     Cell(service="zoom", name="wrong passcode", variant={"passcode": "other"},
          status="not_admitted", reason="invalid_meeting_url", long=True),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.meetings.session.stop_rules import Departure
 from sederunt.model.bot import HOST_LOST, PAGE_LEFT, Verdict
-from sederunt.model.status import StopReason, Trigger
+from sederunt.model.status import MEETING_FULL, StopReason, Trigger
 from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.platforms.admission import Admission
 from sederunt.platforms.page_state import PageState, Reading
@@ -30,6 +30,7 @@ class Refused:
 
     reason: StopReason | None
     row: str
+    cause: str = ""  # what is told besides the reason
     unexplained: bool = False  # the site does not say why: worth another try, or an account
 
 
@@ -88,7 +89,7 @@ def known_until_ms(outcome: Outcome | None, *, last_frame_ms: float | None, now_
 
 _REFUSALS: dict[PageState, Callable[[Reading], Outcome | None]] = {
     PageState.IN_CALL: lambda reading: None,
-    PageState.REFUSED: lambda reading: Refused(reason=reading.reason, row=reading.row),
+    PageState.REFUSED: lambda reading: Refused(reason=reading.reason, row=reading.row, cause=reading.cause),
     PageState.BLOCKED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row, unexplained=True),
     PageState.OVER: lambda reading: Refused(reason=reading.reason or StopReason.CALL_ALREADY_FINISHED, row=reading.row),
     PageState.REMOVED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row),
@@ -148,9 +149,9 @@ class Ending:
 def ending_of(outcome: Refused | SignInNeeded | SignInRejected | Broken) -> Ending:
     """Return what is written to the row for a try that ended before the bot was admitted."""
     match outcome:
-        case Refused(reason=reason, row=row):
+        case Refused(reason=reason, row=row, cause=cause):
             trigger = Trigger.STOPPED if reason is StopReason.MANUALLY_STOPPED else Trigger.REFUSED
-            return Ending(trigger=trigger, reason=reason, data={"evidence": row})
+            return Ending(trigger=trigger, reason=reason, data={"evidence": row} | ({"cause": cause} if cause else {}))
         case SignInNeeded(row=row):
             return Ending(trigger=Trigger.SIGN_IN_NEEDED, data={"evidence": row})
         case SignInRejected(row=row):
@@ -181,8 +182,8 @@ def loss_of(outcome: Outcome, away_cause: str = HOST_LOST) -> tuple[str, StopRea
         # The site put another page into the call's place, and nobody is there to let the bot in again.
         case Refused(reason=StopReason.WAITING_ROOM_TIMEOUT) if away_cause == PAGE_LEFT:
             return away_cause, StopReason.MEETING_ENDED
-        case Refused(unexplained=True):  # nobody was seen to refuse it
-            return away_cause, None
+        case Refused(unexplained=unexplained, cause=cause) if unexplained or cause == MEETING_FULL:
+            return away_cause, None  # nobody was seen to refuse it
         case Refused(reason=reason):
             return away_cause, _AFTER_LOSS.get(reason)
     return away_cause, None

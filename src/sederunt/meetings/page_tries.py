@@ -11,7 +11,7 @@ from sederunt.meetings.join.identity import GUEST, Identity, NoIdentity, VoidIde
 from sederunt.meetings.join.knock_times import pause_before_s
 from sederunt.meetings.outcomes import Broken, Challenged, CutOff, Moved, Outcome, Refused, SignInNeeded, SignInRejected
 from sederunt.meetings.session.commands import Commands
-from sederunt.model.status import StopReason
+from sederunt.model.status import MEETING_FULL, StopReason
 from sederunt.model.trouble import PageTrouble
 from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import MeetingLink
@@ -88,6 +88,8 @@ class PageTries:
                 return None
             case Challenged(again=True) | Refused(unexplained=True):
                 return await self._after_keeping_out(outcome)
+            case Refused(cause=cause) if cause == MEETING_FULL and self._was_inside:
+                return await self._come_back(outcome)  # its own former page may still count, and somebody may leave
             case Broken():
                 return await self._after_break(outcome, tried.sat_s)
         return outcome
@@ -119,9 +121,13 @@ class PageTries:
             if isinstance(identity, Identity) or not self._was_inside:
                 return self._go_on_as(identity)
         if self._was_inside:
-            believed = await self._after_break(Broken(cause=KEPT_OUT, seen=outcome.row), 0.0)
-            return outcome if isinstance(believed, Broken) else believed
+            return await self._come_back(outcome)
         return await self._after_refusal(outcome) if isinstance(outcome, Refused) else outcome
+
+    async def _come_back(self, outcome: Challenged | Refused) -> Outcome | None:
+        """Try to get back into a recording for as long as after a page that broke."""
+        believed = await self._after_break(Broken(cause=KEPT_OUT, seen=outcome.row), 0.0)
+        return outcome if isinstance(believed, Broken) else believed
 
     async def _after_refusal(self, refused: Refused) -> Outcome | None:
         self._refusals += 1

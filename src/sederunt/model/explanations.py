@@ -5,6 +5,8 @@ The console, the command line and the tools for agents all read them here.
 
 from collections.abc import Mapping
 
+from sederunt.model.status import MEETING_FULL
+
 UNDER_WAY: Mapping[str, str] = {
     "scheduled": "It waits for its time.",
     "booting": "It waits for a host with a free place, which opens a browser for it.",
@@ -39,6 +41,11 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "request_denied": ("Somebody refused to let it in.", "Ask the host, then send it again."),
     "host_in_another_meeting": ("The host was in another meeting, so this one had not begun.", "Send it again later."),
 }
+# Cause → the same, where it says more than status and reason.
+CAUSES: Mapping[str, tuple[str, str]] = {
+    "time_limit": ("Its time was up.", "Raise stop_options.time_limit."),
+    MEETING_FULL: ("The meeting was full.", "Send it again once somebody has left, or ask the host to make room."),
+}
 ENDED: Mapping[str, tuple[str, str]] = {
     "not_admitted": ("It was not let in; the site gave no reason.", "What the bot saw says more."),
     "bot_detected": (
@@ -69,16 +76,17 @@ def why(status: str, stop_reason: str | None, *, cause: str | None, message: str
     """Return what brought a bot where it is, as a sentence, and what would help; None where nothing is to be mended.
 
     Args:
-        cause: what the last change of status says besides, as `time_limit`.
+        cause: what the last change of status says besides; see CAUSES.
         message: what it says in words, for an ending that has no reason of the interface.
     """
     if status in UNDER_WAY:
         return UNDER_WAY[status], None
-    if stop_reason and stop_reason in REASONS:
+    if cause in CAUSES:
+        told, advice = CAUSES[cause]
+    elif stop_reason and stop_reason in REASONS:
         told, advice = REASONS[stop_reason]
     elif status == "finished":
-        is_limit = cause == "time_limit"
-        told, advice = ("Its time was up.", "Raise stop_options.time_limit.") if is_limit else ("It left.", "")
+        told, advice = "It left.", ""
     else:
         told, advice = ENDED.get(status, (f"It is {status}.", ""))
         told = f"{told} {message}" if message else told

@@ -71,6 +71,9 @@ class StopReason(StrEnum):
     KICKED = "kicked"
 
 
+MEETING_FULL = "meeting_full"  # the cause of a request_denied that was nobody's decision
+
+
 _S, _T, _R = BotStatus, Trigger, StopReason
 
 TRANSITIONS: Mapping[BotStatus, Mapping[Trigger, BotStatus]] = {

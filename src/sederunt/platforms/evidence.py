@@ -54,6 +54,7 @@ class EvidenceRow:
     patterns: tuple[str, ...]
     state: PageState | None = None
     reason: StopReason | None = None
+    cause: str = ""  # what is told besides the reason
     phase: Phase = Phase.ANY
     within: tuple[str, ...] = ()  # selectors; a text or button counts only inside one of them
     whole: bool = False  # the phrase must be the line's beginning, with little after it but further sentences
@@ -102,6 +103,7 @@ def decide(
             return Reading(
                 state=row.state,
                 reason=row.reason,
+                cause=row.cause,
                 row=row.id,
                 url=snapshot.url,
                 seen=matched[row.id],

@@ -47,6 +47,7 @@ class Reading:
 
     state: PageState
     reason: StopReason | None = None
+    cause: str = ""  # more than the reason says, in one word
     row: str = ""  # id of the evidence row that decided
     url: str = ""
     seen: str = ""  # the text, selector, address or signal that matched

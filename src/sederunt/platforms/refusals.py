@@ -8,7 +8,7 @@ offers its name field, its button to join, a lobby or the call's controls refuse
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sederunt.model.status import StopReason
+from sederunt.model.status import MEETING_FULL, StopReason
 from sederunt.platforms.evidence import EvidenceRow, Phase
 from sederunt.platforms.notices import outside_panels
 from sederunt.platforms.page_state import PageState
@@ -78,6 +78,7 @@ class Meaning:
     state: PageState
     reason: StopReason | None
     stems: tuple[str, ...]
+    cause: str = ""
 
 
 MEANINGS: Mapping[str, Meaning] = {
@@ -99,10 +100,11 @@ MEANINGS: Mapping[str, Meaning] = {
     "full": Meaning(
         state=PageState.REFUSED,
         reason=StopReason.REQUEST_DENIED,
+        cause=MEETING_FULL,
         stems=(
             rf"\b{_MEETING} (?:is|has become) (?:already |currently |now )?(?:full|at (?:full )?capacity)(?! of)",
-            rf"\b{_MEETING} has reached (?:its|the|their) (?:\w+ )?(?:limit|capacity|maximum)",
-            r"\b(?:participant|attendee|people|capacity|time) limit (?:has been |was |is )?(?:reached|exceeded)",
+            rf"\b{_MEETING} has reached (?:its|the|their) (?!time )(?:\w+ )?(?:limit|capacity|maximum)",
+            r"\b(?:participant|attendee|people|capacity) limit (?:has been |was |is )?(?:reached|exceeded)",
             r"\b(?:maximum|too many) (?:number of )?(?:participants|people|attendees|guests)",
             r"\bcapacity has been reached|\ballowed capacity|\bno (?:more )?(?:room|seats?|space) (?:left|available)",
             rf"{_SITZUNG} (?:ist|hat) (?:bereits |schon )?(?:voll|die maximale)|maximale teilnehmer|teilnehmerzahl",
@@ -205,7 +207,11 @@ MEANINGS: Mapping[str, Meaning] = {
     "over": Meaning(
         state=PageState.REFUSED,
         reason=StopReason.CALL_ALREADY_FINISHED,
-        stems=_OVER + _OVER_ELSEWHERE,
+        stems=(
+            *_OVER,
+            *_OVER_ELSEWHERE,
+            r"\btime limit (?:has been |was |is )?(?:reached|exceeded)|\breached (?:its|the|their) time limit",
+        ),
     ),
     "unknown": Meaning(
         state=PageState.REFUSED,
@@ -333,7 +339,7 @@ _FAULT = (
 
 _BESIDE_LOBBY = frozenset({"denied", "removed_from_lobby"})  # may stand beside the lobby's old words
 # What a dialog says of these counts also over a page that still offers its button to join.
-_OVER_ENTRY = frozenset({"locked", "denied", "removed_from_lobby", "host_elsewhere"})
+_OVER_ENTRY = frozenset({"locked", "full", "denied", "removed_from_lobby", "host_elsewhere"})
 
 
 def refusals_by_meaning(
@@ -351,6 +357,7 @@ def refusals_by_meaning(
             SOURCE,
             state=meaning.state,
             reason=meaning.reason,
+            cause=meaning.cause,
             within=dialogs if told else (),
             unless=() if told else vetoes,
             settle_s=SIGN_IN_SETTLE_S if meaning.state is PageState.SIGN_IN_NEEDED else SETTLE_S,

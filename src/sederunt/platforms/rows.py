@@ -15,6 +15,7 @@ class RowFields(TypedDict, total=False):
 
     state: PageState | None
     reason: StopReason | None
+    cause: str
     phase: Phase
     within: tuple[str, ...]
     whole: bool

@@ -38,7 +38,7 @@ from sederunt.meetings.session.commands import Commands
 from sederunt.model.bot import Authentication, Bot, BotConfig, Service, StopOptions
 from sederunt.model.history import Event
 from sederunt.model.participant import Participant
-from sederunt.model.status import BotStatus, StopReason, Trigger
+from sederunt.model.status import MEETING_FULL, BotStatus, StopReason, Trigger
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.notice_answers import NoticeAnswers
 from sederunt.platforms.page_state import PageState, Reading
@@ -96,6 +96,7 @@ class Tab:
 
     looks: Sequence[Shown] = ()
     answers: PageState = PageState.IN_CALL  # to the knock
+    cause: str = ""  # … and what it says besides
     shut_for: int = 0  # looks at its door before that
     opens: PageError | None = None
     knocks: Callable[[], Any] | None = None  # what happens while it opens
@@ -235,7 +236,7 @@ class Site:
         if snapshot.shut_for > 0:
             snapshot.shut_for -= 1
             return Reading(state=PageState.PREJOIN, row="door")
-        return Reading(state=snapshot.answers, row="answer")
+        return Reading(state=snapshot.answers, row="answer", cause=snapshot.cause)
 
     async def read(self, page: Tab, *, joined: bool, noted: object = ()) -> Reading:
         return await page.look()
@@ -582,6 +583,16 @@ async def test_a_wall_that_stays_ends_a_recording_after_minutes_and_is_nobodys_d
     assert (bot.status, bot.stop_reason) == (BotStatus.FINISHED, None)
     assert await stage.last_cause() == "page_crashed", "why it was away"
     assert 300 <= sum(stage.clock.slept) < 330
+
+
+async def test_a_recording_goes_on_once_there_is_room_again_in_a_meeting_that_became_full(
+    make_stage: MakeStage,
+) -> None:
+    stage = await make_stage()
+    full = (Tab(answers=PageState.REFUSED, cause=MEETING_FULL) for _ in range(4))
+    bot = await stage.play(Tab([Shown(takes_s=100)]), full, ended())
+    assert (bot.status, bot.stop_reason, len(bot.gaps)) == (BotStatus.FINISHED, StopReason.MEETING_ENDED, 1)
+    assert len(stage.pool.given) == 6
 
 
 @pytest.mark.parametrize("wall", [PageState.CHALLENGED, PageState.BLOCKED])

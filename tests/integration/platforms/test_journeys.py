@@ -186,6 +186,14 @@ async def test_who_is_not_let_in_knows_why(
 
 
 @pytest.mark.parametrize("service", services())
+async def test_a_full_meeting_is_refused_for_want_of_room(visit: OpenStay, service: Service) -> None:
+    stay = await visit(service, entry="full")
+    reading = await stay.join()
+    assert (reading.state, reading.reason) == (PageState.REFUSED, StopReason.REQUEST_DENIED), (reading, stay.states)
+    assert reading.cause == "meeting_full"
+
+
+@pytest.mark.parametrize("service", services())
 async def test_the_waiting_room_is_left_at_our_own_limit(visit: OpenStay, service: Service) -> None:
     stay = await visit(service, entry="knock")
     reading = await stay.join(waiting_room_s=1)

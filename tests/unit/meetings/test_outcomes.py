@@ -3,7 +3,7 @@
 import pytest
 
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
-from sederunt.meetings.outcomes import Broken, CutOff, Refused, broken, known_until_ms, loss_of
+from sederunt.meetings.outcomes import Broken, CutOff, Refused, broken, ending_of, known_until_ms, loss_of
 from sederunt.model.bot import HOST_LOST, PAGE_LEFT
 from sederunt.model.status import StopReason
 
@@ -51,3 +51,15 @@ def test_a_bot_that_is_not_let_in_again_tells_why_it_was_away(
 def test_a_refusal_without_a_reason_says_of_nobody_that_they_kicked_the_bot() -> None:
     refusal = Refused(reason=StopReason.REQUEST_DENIED, row="gmeet.blocked", unexplained=True)
     assert loss_of(refusal, "connection_lost") == ("connection_lost", None)
+
+
+FULL = Refused(reason=StopReason.REQUEST_DENIED, row="zoom.full", cause="meeting_full")
+
+
+def test_a_refusal_that_says_why_is_told_with_its_cause() -> None:
+    assert ending_of(FULL).data == {"evidence": "zoom.full", "cause": "meeting_full"}
+    assert ending_of(Refused(reason=StopReason.REQUEST_DENIED, row="x.denied")).data == {"evidence": "x.denied"}
+
+
+def test_nobody_kicked_a_bot_whose_meeting_is_full_as_it_comes_back() -> None:
+    assert loss_of(FULL, "connection_lost") == ("connection_lost", None)

@@ -22,3 +22,10 @@ def test_a_limit_says_which_wish_was_meant_and_an_error_what_it_was() -> None:
     assert told.endswith("The disk is full.")
     assert advice
     assert why("recording", "kicked", cause=None, message=None)[1] is None
+
+
+def test_a_full_meeting_is_nobodys_refusal() -> None:
+    told, advice = why("not_admitted", "request_denied", cause="meeting_full", message=None)
+    assert told == "The meeting was full."
+    assert advice
+    assert why("not_admitted", "request_denied", cause=None, message=None)[0] == "Somebody refused to let it in."

@@ -458,3 +458,26 @@ def test_a_dialog_that_can_only_be_closed_is_closed(service: Service) -> None:
     assert isinstance(site, Site)
     (row,) = (row for row in site.rows if row.id == f"{service}.notice_to_answer")
     assert "close" in {label.lower() for label in row.patterns}
+
+
+OWN_WORDS = {"gmeet": "gmeet.full", "teams": "teams.full", "zoom": "zoom.full"}
+
+
+@pytest.mark.parametrize("service", sorted(OWN_WORDS))
+def test_a_full_meeting_is_one_refusal_with_a_cause_of_its_own_at_every_site(service: str) -> None:
+    """Zoom's was told as a failure of ours, those of the others as somebody's refusal."""
+    for row in (OWN_WORDS[service], f"{service}.means.full", f"{service}.means.full_told"):
+        reading = platform_of(Service(service)).judge(PageSnapshot(matches={row: ("x",)}), joined=False)
+        assert (reading.row, reading.state) == (row, PageState.REFUSED)
+        assert (reading.reason, reading.cause) == (StopReason.REQUEST_DENIED, "meeting_full")
+
+
+@pytest.mark.parametrize("service", sorted(OWN_WORDS))
+def test_a_locked_meeting_is_not_a_full_one(service: str) -> None:
+    reading = platform_of(Service(service)).judge(PageSnapshot(matches={f"{service}.locked": ("x",)}), joined=False)
+    assert (reading.state, reading.reason, reading.cause) == (PageState.REFUSED, StopReason.REQUEST_DENIED, "")
+
+
+def test_a_time_limit_is_the_meetings_end_and_no_lack_of_room() -> None:
+    for sentence in ("The time limit has been reached", "This call has reached its time limit"):
+        assert meanings_of(sentence) == {"over"}

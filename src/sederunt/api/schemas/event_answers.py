@@ -48,7 +48,9 @@ _REASON_TO_WAIT = _told(words_of(Lack), "What there is too little of.")
 _DOUBT = object_of({"start": _SECOND, "end": _SECOND, "why": TEXT})
 _WHY: Mapping[str, Schema] = {
     "stop_reason": _told(words_of(StopReason), "With an ending that has one."),
-    "cause": _told(TEXT, "More than the stop reason says, in one word: `time_limit`, `fetch_failed`, …"),
+    "cause": _told(
+        TEXT, "More than the stop reason says, in one word: `time_limit`, `meeting_full`, `fetch_failed`, …"
+    ),
     "evidence": _told(TEXT, "The row of docs/evidence.md that decided."),
     "seen": _told(TEXT, "What was seen when something of ours failed."),
     "message": _told(TEXT, "Why there is no transcript, in a sentence."),

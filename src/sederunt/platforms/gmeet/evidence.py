@@ -1,6 +1,6 @@
 """Google Meet: what its pages show, and what that means. Source tags and dates: docs/platforms.md."""
 
-from sederunt.model.status import StopReason
+from sederunt.model.status import MEETING_FULL, StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.gmeet import labels
 from sederunt.platforms.notices import CONSENT_GIVEN
@@ -199,11 +199,20 @@ _REFUSALS = (
     ),
     # No source shows the copy of these two refusals.
     _refused.text(
-        "full",
-        "meeting is full | call is full | meeting is locked | locked by the host",
+        "locked",
+        "meeting is locked | locked by the host",
         "own",
         reason=StopReason.REQUEST_DENIED,
         unless=("gmeet.name_field", "gmeet.cta"),  # a meeting may be titled like that
+        seen="2026-11",
+    ),
+    _refused.text(
+        "full",
+        "meeting is full | call is full",
+        "own",
+        reason=StopReason.REQUEST_DENIED,
+        cause=MEETING_FULL,
+        unless=("gmeet.name_field", "gmeet.cta"),
         seen="2026-11",
     ),
     *refusals_by_meaning(

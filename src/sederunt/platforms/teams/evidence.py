@@ -1,6 +1,6 @@
 """Microsoft Teams: what its pages show, and what that means. Source tags and dates: docs/platforms.md."""
 
-from sederunt.model.status import StopReason
+from sederunt.model.status import MEETING_FULL, StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
@@ -155,12 +155,20 @@ _REFUSALS = (
         "You were denied entry | Access denied | Request denied",
         "A V B2",
     ),
-    # No source shows this copy.
+    # No source shows the copy of these two.
     _denied.text(
         "locked",
-        "meeting is locked | meeting has been locked | meeting is full | lobby is full",
+        "meeting is locked | meeting has been locked",
         "own",
         unless=("teams.name_field", "teams.join_button", "teams.prejoin_words"),  # a meeting may be titled like that
+        seen="2026-11",
+    ),
+    _denied.text(
+        "full",
+        "meeting is full | lobby is full",
+        "own",
+        cause=MEETING_FULL,
+        unless=("teams.name_field", "teams.join_button", "teams.prejoin_words"),
         seen="2026-11",
     ),
     _refused.text(

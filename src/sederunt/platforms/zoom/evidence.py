@@ -1,6 +1,6 @@
 """Zoom's web client: what its pages show, and what that means. Source tags and dates: docs/platforms.md."""
 
-from sederunt.model.status import StopReason
+from sederunt.model.status import MEETING_FULL, StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.notices import outside_panels
 from sederunt.platforms.page_state import PageState
@@ -185,11 +185,13 @@ _REFUSALS = (
         "meeting is locked",
         "Z",
     ),
-    _trouble.text(
+    _denied.text(
         "full",
         "Meeting capacity has been reached | at the host's allowed capacity | "
         "has reached the maximum number of participants | has reached its maximum capacity",
         "Z",
+        cause=MEETING_FULL,
+        settle_s=1.0,
     ),
     # The wall says "sign in" too.
     _sign_in.text(
