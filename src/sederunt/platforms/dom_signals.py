@@ -61,12 +61,15 @@ class DomSignals:
         *,
         read_person: Callable[[Mapping[str, Any]], Subject | None] | None = None,
         read_message: Callable[[Mapping[str, Any]], tuple[str, str]] | None = None,
+        read_name: Callable[[str], str] = bare_name,
     ) -> None:
         """`own_name` is what the bot calls itself: not every site marks one's own entry. `read_person` and
-        `read_message` (→ sender, text) read rows of sites that keep more than one fact in one."""
+        `read_message` (→ sender, text) read rows of sites that keep more than one fact in one; `read_name` takes away
+        what the site writes behind the name of a speaker or of an author."""
         self._own_name = own_name
         self._read_person = read_person or as_person
         self._read_message = read_message or _message
+        self._read_name = read_name
         self._rows_told = False
         self._staged = False  # the stage alone told of people
 
@@ -89,7 +92,7 @@ class DomSignals:
             case "roster":
                 return self._people(data.get("people"), at_ms, whole=data.get("whole") is not False)
             case "speaking" if isinstance(keys := data.get("keys"), list):
-                return [speak(Source.MARKS, [bare_name(str(key)) for key in keys if key], at_ms)]
+                return [speak(Source.MARKS, [self._read_name(str(key)) for key in keys if key], at_ms)]
             case "stage":
                 return self._stage(str(data.get("key") or ""), at_ms)
             case "self" if key := str(data.get("key") or ""):
@@ -131,7 +134,7 @@ class DomSignals:
 
     def _message(self, data: Mapping[str, Any], at_ms: int) -> list[Told]:
         sender, text = self._read_message(data)
-        sender, text = bare_name(sender), text.strip()
+        sender, text = self._read_name(sender), text.strip()
         if not text:
             return []
         message_id = str(data.get("id") or "") or None
@@ -153,10 +156,10 @@ def _banner(data: Mapping[str, Any], at_ms: int) -> list[Told]:
     ]
 
 
-def as_person(entry: Mapping[str, Any]) -> Subject | None:
+def as_person(entry: Mapping[str, Any], read_name: Callable[[str], str] = bare_name) -> Subject | None:
     """Read a row of a list, or a tile; None where it is nobody: a shared screen, or one without a name."""
     shown = str(entry.get("name") or "")
-    name = bare_name(shown)
+    name = read_name(shown)
     if not name or _SHARE.search(shown):
         return None
     key = str(entry.get("key") or "")

@@ -23,6 +23,7 @@ class Shown:
     people: tuple[str, ...] = ()
     chat: tuple[tuple[str, str], ...] = ()
     own: str = ""  # which of the people is oneself
+    speaking: tuple[str, ...] = ()  # whom the page marks
     count: int | None = None  # what the page's counter says
 
     @property
@@ -50,6 +51,25 @@ SHOWN = [
     Shown(service=Service("teams"), name="tiles of an older client", people=("Ada",),
           html="<div data-cid=calling-participant-stream>"
           "<div data-tid=participant-info-nametag>Ada (Guest)</div></div>"),
+    Shown(service=Service("teams"), name="tiles keyed by address, with badges",
+          people=("Amr El Shimy", "Ada Lovelace", "Grace Hopper"), speaking=("Ada Lovelace", "Amr El Shimy"),
+          html="<div data-stream-type=Video data-tid=amr@contoso.com aria-label='Amr El Shimy External unfamiliar, "
+          "video is on, Context menu is available'><div data-tid=voice-level-stream-outline "
+          "class=vdi-frame-occlusion></div></div>"
+          "<div data-stream-type=Video data-tid=ada@contoso.com aria-label='Ada Lovelace Unverified, muted'>"
+          "<div data-tid=voice-level-stream-outline class=vdi-frame-occlusion></div>"
+          "<div data-tid=participant-info-nametag>Ada Lovelace</div></div>"
+          "<div data-stream-type=Video data-tid=menur1j aria-label='Grace Hopper, video is on'></div>"
+          "<div data-stream-type=Video data-tid=nobody@contoso.com></div>"),
+    Shown(service=Service("teams"), name="badges in the panel and the chat", people=("Ada Lovelace", "Grace Hopper"),
+          chat=(("Ada Lovelace", "Hello"),),
+          html="<div role=tree aria-label=Attendees><div data-tid='participantsInCall-ada@contoso.com' "
+          "aria-label='Ada Lovelace External, muted'><span title='ada@contoso.com'>Ada Lovelace</span></div>"
+          "<div data-cid=roster-participant aria-label='Grace Hopper Unverified, unmuted'>"
+          "<span title='Grace Hopper Unverified'></span></div></div>"
+          "<div data-tid=chat-pane-item id=m1>"
+          "<span data-tid=message-author-name>Ada Lovelace External unfamiliar</span>"
+          "<div data-tid=messageBodyContent>Hello</div></div>"),
     Shown(service=Service("gmeet"), name="a counter in the label of the button", count=1,
           html="<button aria-label='People - 1 joined'></button><button aria-label='Chat with everyone 3'></button>"),
     Shown(service=Service("teams"), name="a counter beside the chat's", count=1,
@@ -89,11 +109,17 @@ async def test_a_list_is_read(open_own: OpenPage, site: StaticSite, shown: Shown
     def counted() -> list[int | None]:
         return [signal.data.get("count") for signal in opened.signals if signal.kind == "banner"]
 
-    while len((heard := told()).names) + len(heard.chat) < len(shown.others) + len(shown.chat) or (
-        shown.count is not None and not counted()
+    def marked(heard: PageTold) -> set[str]:
+        return {one.name for one in heard.roster.fold.participants if one.events}
+
+    while (
+        len((heard := told()).names) + len(heard.chat) < len(shown.others) + len(shown.chat)
+        or len(marked(heard)) < len(shown.speaking)
+        or (shown.count is not None and not counted())
     ):
         opened.news.clear()
         await opened.news.wait()
     assert set(counted()) <= {shown.count}
     chat = [(message.username, message.content) for message in heard.chat]
     assert (tuple(heard.names), tuple(chat)) == (shown.others, shown.chat)
+    assert marked(heard) == set(shown.speaking)

@@ -89,6 +89,12 @@ def test_a_name_that_the_site_does_not_know_yet_is_no_name(frame: Make) -> None:
         ("Ada Lovelace, Organizer, Unmuted, has context menu", "Ada Lovelace"),
         ("Lovelace, Ada (Guest), Attendee", "Lovelace, Ada"),
         ("Lovelace, Ada", "Lovelace, Ada"),
+        ("Ada Lovelace External unfamiliar, video is on, Context menu is available", "Ada Lovelace"),
+        ("Ada Lovelace Unverified, muted", "Ada Lovelace"),
+        ("Ada LovelaceUnverified", "Ada Lovelace"),  # the badge is an element beside the name
+        ("Ada Lovelace (Guest) Unverified", "Ada Lovelace"),
+        ("Christopher Guest", "Christopher Guest"),
+        ("External", "External"),
     ],
 )
 def test_a_row_of_the_panel_is_the_person_of_the_tile(signal: Make, label: str, name: str) -> None:
@@ -186,6 +192,18 @@ def test_chat_comes_from_the_page_with_a_bare_name(signal: Make) -> None:
     shown = signal("chat", id="content-1", sender="Grace Hopper (Guest)", text="Hello")
     assert TeamsDecoder().decode(shown) == [
         ChatReceived(username="Grace Hopper", content="Hello", at_ms=1_000, message_id="content-1", by_page=True)
+    ]
+
+
+def test_badges_are_no_part_of_a_name_wherever_it_is_read(frame: Make, signal: Make) -> None:
+    decoder = TeamsDecoder()
+    told = decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada Lovelace External unfamiliar"))))
+    assert told == [several(Subject(key=ADA, name="Ada Lovelace", lasting=True))]
+    marked = decoder.decode(signal("speaking", keys=["Ada Lovelace Unverified, video is on"]))
+    assert marked == [speak(Source.MARKS, ["Ada Lovelace"], 1_000)]
+    written = signal("chat", id="content-1", sender="Ada Lovelace External", text="Hello, muted")
+    assert decoder.decode(written) == [
+        ChatReceived(username="Ada Lovelace", content="Hello, muted", at_ms=1_000, message_id="content-1", by_page=True)
     ]
 
 

@@ -31,13 +31,18 @@ _REMARK = re.compile(
     r"hand raised\b|raised hand\b|context menu\b|in the meeting\b|on hold\b|microphone\b|camera\b|video\b)",
     re.IGNORECASE,
 )
+# What stands behind a name without brackets, or as an element of its own ("Ada LovelaceUnverified" once read): B2,
+# 2026-09. "Guest" is left alone there: people are called so.
+_BADGE = re.compile(
+    r"(?<=\S)\s+(?:external|unfamiliar|unverified)$|(?<=[^\W_])(?-i:External|Unfamiliar|Unverified)$", re.IGNORECASE
+)
 
 
 class TeamsDecoder:
     """Decodes one stay."""
 
     def __init__(self, own_name: str = "") -> None:
-        self._page = DomSignals(own_name, read_person=person_in_row)
+        self._page = DomSignals(own_name, read_person=person_in_row, read_name=name_in_label)
         self._noted: set[str] = set()
         self._here: set[str] = set()  # as far as the network tells
         self._owners: dict[str, str] = {}  # audio source → key
@@ -125,10 +130,24 @@ class TeamsDecoder:
         return [speak(Source.PROTOCOL, [key] if key else [], at_ms, media=[now[1]] if now[1] else [])]
 
 
+def name_in_label(label: str) -> str:
+    """Return the name that a label begins with, without the remarks and badges behind it."""
+    name = _without_badges(label)
+    while (shorter := _without_badges(bare_name(name))) != name:
+        name = shorter
+    return name
+
+
 def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
-    """Read a row of the people panel, or a tile: what a row's label says behind the name is cut off."""
-    name = _REMARK.split(str(entry.get("name") or ""))[0]
-    return as_person({**entry, "name": name, "key": _REMARK.split(str(entry.get("key") or ""))[0]})
+    """Read a row of the people panel, or a tile. They have no ids: names are their keys."""
+    return as_person({**entry, "name": _without_badges(str(entry.get("name") or "")), "key": ""}, name_in_label)
+
+
+def _without_badges(label: str) -> str:
+    name = _REMARK.split(label)[0].rstrip()
+    while (shorter := _BADGE.sub("", name)) != name:
+        name = shorter
+    return name
 
 
 def _participants(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -149,7 +168,7 @@ def _participants(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _name_in(details: Mapping[str, Any]) -> str:
     """Empty while the site itself does not know it."""
-    name = bare_name(str(details.get("displayName") or ""))
+    name = name_in_label(str(details.get("displayName") or ""))
     return "" if name.lower() == "unknown user" else name
 
 

@@ -8,6 +8,15 @@ from sederunt.platforms.teams.decode import MAIN_CHANNEL
 _AUTHORS = ['[data-tid="message-author-name"]', '[id^="author-"]']
 _BODIES = ['[data-tid="messageBodyContent"]', '[id^="content-"]']
 
+# What a tile or a row calls its person. Some builds key tiles by address, or by an element's name; the label has badges
+# behind the name (B2; 2026-09).
+_NAME = [
+    {"selector": "span[title]:not([title*='@'])", "attribute": "title"},
+    '[data-tid="participant-info-nametag"]',
+    {"selector": "[data-stream-type]:not([data-tid*='@'],[data-tid^='menu'])", "attribute": "data-tid"},
+    {"attribute": "aria-label"},
+]
+
 WATCH: dict[str, Any] = {
     "dataChannels": [MAIN_CHANNEL],
     # The signalling socket's host moves about; its frames are known by their beginning (A, B2, V; 2026-08).
@@ -24,16 +33,11 @@ WATCH: dict[str, Any] = {
         # Tiles show only some.
         "whole": '[role="tree"][aria-label="Attendees" i],[data-tid^="participantsInCall-"],'
         '[data-cid="roster-participant"]',
-        "name": [
-            {"selector": "span[title]", "attribute": "title"},
-            {"selector": "[data-stream-type]", "attribute": "data-tid"},
-            '[data-tid="participant-info-nametag"]',
-            {"attribute": "aria-label"},
-        ],
+        "name": _NAME,
     },
     "speaking": {
         "row": '[data-stream-type="Video"][data-tid]',
-        "id": "data-tid",
+        "id": _NAME,
         "within": '[data-tid="voice-level-stream-outline"]',
         "classes": ["vdi-frame-occlusion"],
     },
