@@ -63,7 +63,13 @@ _PERSON: Mapping[str, Check] = {
 # Kind → its fields; further ones of `capture` are numbers and words.
 KINDS: Mapping[str, Mapping[str, Check]] = {
     "datachannel": {"label": _is_word, "payload": _is_payload},
-    "fetch": {"url": _is_address, "method": _is_word, "status": _is_scalar, "payload": _is_payload},
+    "fetch": {
+        "url": _is_address,
+        "method": _is_word,
+        "status": _is_scalar,
+        "request": _is_text(MOST_TEXT),
+        "payload": _is_payload,
+    },
     "websocket": {"url": _is_address, "payload": _is_payload},
     "worker": {"payload": _is_payload},
     "roster": {"people": _is_entries(_is_person), "whole": _is_scalar},
@@ -71,6 +77,7 @@ KINDS: Mapping[str, Mapping[str, Check]] = {
     "stage": {"key": _is_text(MOST_TEXT)},
     "banner": {"alone": _is_scalar, "recorded": _is_scalar, "count": _is_scalar},
     "self": {"key": _is_word},
+    "call": {"id": _is_address},
     "chat": {"id": _is_address, "sender": _is_text(MOST_TEXT), "text": _is_text(MOST_TEXT)},
     "capture": {"event": _is_word, "track": _is_track, "payload": _is_payload},
 }
@@ -86,7 +93,8 @@ class Signal:
 
     kind and data:
         datachannel  {label, payload: bytes | str}
-        fetch        {url, method, status, payload: bytes}; from fetch and from XMLHttpRequest
+        fetch        {url, method, status, request, payload: bytes}; from fetch and from XMLHttpRequest. `request` is
+                     the beginning of what was sent, where that is text
         websocket    {url, payload: bytes | str}: what the page's own socket received
         worker       {payload: str}: what one of the page's workers posted
         roster       {people: [{key, name, avatar, is_self}], whole}: all rows, each time they changed
@@ -94,6 +102,7 @@ class Signal:
         stage        {key}: whoever is shown large, each time that changed; empty for nobody
         banner       {alone, recorded, count}: what the page's sentences and its counter say, each time that changed
         self         {key}: by what the page's own objects know the bot
+        call         {id}: an id of the call, or an address with one, by the page's own objects
         chat         {id, sender, text}: once per message
         capture      {event: "attached" | "displaced" | "deaf" | "backend" | "stream" | …, track, …}; "stream", each
                      time a track begins: {media, stream, mid, ufrag}, the names of its stream and of its m-line,

@@ -583,6 +583,37 @@ async def test_bodies_of_named_requests_are_heard_and_the_page_gets_them_too(ope
     assert all((data["status"], data["method"]) == (200, "GET") and "/roster/1" in data["url"] for data in heard)
 
 
+async def test_what_a_named_request_sends_is_told_with_its_answer(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page(watch={"fetches": ["/join"]})
+    site.put("/join", b"{}", "application/json")
+    await stay.page.goto(site.page())
+    await stay.page.evaluate(
+        """async () => {
+          await fetch("/join", { method: "POST", body: "by fetch" });
+          await fetch("/join", { method: "POST", body: new Uint8Array(2) });
+          await new Promise((done) => { const x = new XMLHttpRequest();
+            x.onload = done; x.open("POST", "/join"); x.send("y".repeat(30000)); });
+        }"""
+    )
+    await stay.ear.until(lambda ear: len(ear.of("fetch")) >= 3)
+    assert [(data["method"], data["request"]) for data in stay.ear.of("fetch")] == [
+        ("POST", "by fetch"),
+        ("POST", ""),
+        ("POST", "y" * 20_000),
+    ]
+
+
+async def test_ids_of_the_call_are_told_each_time_they_change(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page(watch={"call": ["call.id", "call.none.id", "location.href"], "roster": {"row": "li"}})
+    await stay.page.goto(site.page("window.call = { id: 'call-1' };"))
+    await stay.ear.until(lambda ear: len(ear.of("call")) >= 2)
+    await stay.page.evaluate("() => { window.call.id = 'call-2'; document.body.append('x'); }")
+    await stay.ear.until(lambda ear: len(ear.of("call")) >= 3)
+    told = [data["id"] for data in stay.ear.of("call")]
+    assert (told[0], told[2]) == ("call-1", "call-2")
+    assert told[1].startswith("http://")
+
+
 async def test_worker_messages_that_hold_a_named_word_are_heard(open_page: OpenPage, site: Site) -> None:
     stay = await open_page(watch={"workers": ['"evt":7937']})
     await stay.page.goto(

@@ -6,6 +6,7 @@
   const { natives, replace, replaceConstructor, quietly } = capture;
   const plan = config.watch;
   const MOST_BYTES = 4 << 20;
+  const MOST_SENT = 20000;
 
   /** @param {string[] | undefined} parts @param {string} text */
   const anyIn = (parts, text) => Boolean(parts && parts.some((part) => text.includes(part)));
@@ -80,29 +81,40 @@
         const url = String(request instanceof Request ? request.url : request);
         if (!anyIn(plan.fetches, url)) return;
         const method = (args[1] && args[1].method) || (request instanceof Request && request.method) || "GET";
-        answer.then((/** @type {Response} */ response) => readBody(response.clone(), url, method)).catch(() => undefined);
+        const facts = { url, method, request: sent(args[1] && args[1].body) };
+        answer.then((/** @type {Response} */ response) => readBody(response.clone(), facts)).catch(() => undefined);
       });
       return answer;
     });
   }
 
-  /** @param {Response} response @param {string} url @param {string} method */
-  async function readBody(response, url, method) {
+  /** The beginning of what a request sends. @param {unknown} body */
+  const sent = (body) => (typeof body === "string" ? body.slice(0, MOST_SENT) : "");
+
+  /** @param {Response} response @param {Record<string, unknown>} facts */
+  async function readBody(response, facts) {
     // A stream of events has no end to wait for.
     if ((response.headers.get("content-type") || "").includes("event-stream")) return;
     const bytes = await response.arrayBuffer();
-    if (bytes.byteLength <= MOST_BYTES) capture.tell("fetch", { url, method, status: response.status }, bytes);
+    if (bytes.byteLength <= MOST_BYTES) capture.tell("fetch", { ...facts, status: response.status }, bytes);
   }
 
   function watchXhr() {
-    /** @type {WeakMap<XMLHttpRequest, {url: string, method: string}>} */
+    /** @type {WeakMap<XMLHttpRequest, {url: string, method: string, request: string}>} */
     const wanted = new WeakMap();
     replace(XMLHttpRequest.prototype, "open", (native, self, args) => {
       quietly(() => {
         const url = String(args[1]);
         if (!anyIn(plan.fetches, url)) return;
         if (!wanted.has(self)) natives.listen.call(self, "load", () => quietly(() => tellXhr(self, wanted.get(self))));
-        wanted.set(self, { url, method: String(args[0]) });
+        wanted.set(self, { url, method: String(args[0]), request: "" });
+      });
+      return Reflect.apply(native, self, args);
+    });
+    replace(XMLHttpRequest.prototype, "send", (native, self, args) => {
+      quietly(() => {
+        const facts = wanted.get(self);
+        if (facts) facts.request = sent(args[0]);
       });
       return Reflect.apply(native, self, args);
     });

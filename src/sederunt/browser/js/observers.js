@@ -14,7 +14,8 @@
   let lastPeople = "";
   let lastSpeakers = "[]";
   let lastStage = "";
-  let lastOwn = "";
+  /** @type {Map<string, string>} */
+  const lastObjects = new Map();
   let lastBanner = natives.stringify({ alone: false, recorded: false, count: null });
   /** @type {Set<string>} */
   const told = new Set();
@@ -50,15 +51,21 @@
     lastBanner = key;
   }
 
-  /** By what key the page's own objects know the bot. */
-  function readOwn() {
-    for (const path of plan.own) {
+  /** By what key the page's own objects know the bot, and by what ids its call. */
+  function readObjects() {
+    readPaths(plan.own, (key) => capture.tell("self", { key }));
+    readPaths(plan.call, (id) => capture.tell("call", { id }));
+  }
+
+  /** @param {string[] | undefined} paths @param {(text: string) => void} tell */
+  function readPaths(paths, tell) {
+    for (const path of paths || []) {
       /** @type {any} */
       let found = window;
       for (const part of path.split(".")) found = found === undefined || found === null ? undefined : found[part];
-      if (typeof found !== "string" || !found || found === lastOwn) continue;
-      capture.tell("self", { key: found });
-      lastOwn = found;
+      if (typeof found !== "string" || !found || found === lastObjects.get(path)) continue;
+      lastObjects.set(path, found);
+      tell(found);
     }
   }
 
@@ -87,7 +94,7 @@
     if (plan.roster) quietly(readRoster);
     if (plan.chat) quietly(readChat);
     if (plan.banner) quietly(readBanner);
-    if (plan.own) quietly(readOwn);
+    if (plan.own || plan.call) quietly(readObjects);
   }, LISTS_MS);
   const onSpeaking = gathered(() => {
     readSpeaking();

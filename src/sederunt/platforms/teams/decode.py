@@ -1,21 +1,24 @@
 """Microsoft Teams' signals as claims: the signalling socket's roster and endings, the main channel's speakers.
 
-Socket frames are text that begins with `3:::`, JSON after it; the roster's body is base64 of compressed JSON. The data
-channel `main-channel` carries JSON after a binary prefix. Field names: three independent sources, 2026-08.
+Socket frames are text that begins with `3:::`, JSON after it; the roster's body is base64 of compressed JSON. A page
+that comes late is told of changes alone there, and asks for the full roster (B2; 2026-07). The data channel
+`main-channel` carries JSON after a binary prefix. Field names: three independent sources, 2026-08.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sederunt import foreign_json
-from sederunt.claims.claim import Extent, Fact, Source, Subject, gone, here, owns, said, speak
+from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, owns, said, speak
 from sederunt.claims.rules import RENEW_MS
 from sederunt.platforms.dom_signals import DomSignals, as_person, bare_name
 from sederunt.platforms.payloads import as_bytes, from_base64, inflated
 from sederunt.platforms.platform import Told
+from sederunt.platforms.teams.own_call import ACCOUNTS, CallMessage, OwnCall, call_message
 
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
@@ -25,7 +28,6 @@ _FRAME = "3:::"
 _END = "conversation/conversationEnd"
 _REMOVALS = frozenset({5000, 5300})  # a removal where the frame names who did it
 _NOT_ADMITTED = frozenset({5854, 5723})
-_ACCOUNTS = ("8:orgid:", "8:live:")  # guests have an id for each visit
 _REMARK = re.compile(
     r",\s*(?=(?:un)?muted\b|(?:co-)?organi[sz]er\b|presenter\b|attendee\b|guest\b|external\b|unverified\b|has\b|"
     r"hand raised\b|raised hand\b|context menu\b|in the meeting\b|on hold\b|microphone\b|camera\b|video\b)",
@@ -44,9 +46,11 @@ class TeamsDecoder:
     def __init__(self, own_name: str = "") -> None:
         self._page = DomSignals(own_name, read_person=person_in_row, read_name=name_in_label)
         self._noted: set[str] = set()
+        self._call = OwnCall(own_name)
         self._here: set[str] = set()  # as far as the network tells
         self._owners: dict[str, str] = {}  # audio source → key
-        self.roster_heard = False
+        self._is_told = self._is_told_in_full = False  # who is here, by the network
+        self._count: int | None = None  # how many the page says are here
         self._dominant = ""  # source id, as the channel tells it
         self._speaking: tuple[str | None, str] = (None, "")  # key, or the source of somebody who is not known yet
         self._told_ms = 0
@@ -55,26 +59,55 @@ class TeamsDecoder:
     def noted(self) -> Collection[str]:
         return self._noted
 
+    @property
+    def roster_heard(self) -> bool:
+        """Return whether everybody was told of: a change of some people, or of the bot itself, is no roster."""
+        if self._is_told_in_full or not self._here:
+            return self._is_told_in_full
+        return len(self._here) >= (self._count or 2)
+
     def decode(self, signal: Signal) -> Sequence[Told]:
         return [*self._page.introduce(signal.at_ms), *self._decode(signal)]
 
     def _decode(self, signal: Signal) -> Sequence[Told]:
-        payload = as_bytes(signal.data.get("payload"))
+        data, at_ms, payload = signal.data, signal.at_ms, as_bytes(signal.data.get("payload"))
+        url = str(data.get("url", ""))
         match signal.kind:
             case "websocket":
-                text = payload.decode("utf-8", "replace")
-                if not text.startswith(_FRAME) or not isinstance(frame := _json(text[len(_FRAME) :]), Mapping):
-                    return []
-                url, body = str(frame.get("url", "")), _body(frame.get("body"))
-                if _END in url:
-                    return self._end(body if isinstance(body, Mapping) else {}, signal.at_ms)
-                return self._people(body, signal.at_ms) if "roster" in url.lower() else []
+                self._call.connected(url)
+                return self._frame(payload.decode("utf-8", "replace"), at_ms)
             case "fetch":
-                return self._people(_json(inflated(payload)), signal.at_ms)
-            case "datachannel" if signal.data.get("label") == MAIN_CHANNEL:
-                return self._channel(payload, signal.at_ms)
-            case _:
-                return self._page.decode(signal)
+                self._call.requested(url, str(data.get("request") or ""))
+                text = inflated(payload).decode("utf-8", "replace")
+                return self._people(self._call.take(_message(url, text)), at_ms)
+            case "datachannel" if data.get("label") == MAIN_CHANNEL:
+                return self._channel(payload, at_ms)
+            case "call":
+                self._call.named(str(data.get("id") or ""))
+            case "self":
+                self._call.bot_is(str(data.get("key") or ""))
+            case "banner":
+                self._count = count if type(count := data.get("count")) is int else None
+        told = self._page.decode(signal)
+        rows = [one for each in told if isinstance(each, Claim) and each.fact is Fact.HERE for one in each.subjects]
+        if rows:
+            own = frozenset(one.name for one in rows if one.is_self)
+            self._call.shows(frozenset(one.name for one in rows), own)
+        return [*told, *self._people(self._call.known(), at_ms)]
+
+    def _frame(self, text: str, at_ms: int) -> list[Told]:
+        if not text.startswith(_FRAME) or not isinstance(frame := _json(text[len(_FRAME) :]), Mapping):
+            return []
+        url, headers = str(frame.get("url", "")), frame.get("headers")
+        is_end = _END in url
+        if not is_end and "roster" not in url.lower():
+            return []
+        body = _body_text(frame.get("body"))
+        message = _message(url, body, headers if isinstance(headers, Mapping) else {})
+        if not is_end:
+            return self._people(self._call.take(message), at_ms)
+        told = _json(body)
+        return self._end(told if isinstance(told, Mapping) else {}, at_ms) if self._call.is_own_end(message) else []
 
     def _end(self, body: Mapping[str, Any], at_ms: int) -> list[Told]:
         code = _number(body.get("subCode"))
@@ -83,26 +116,31 @@ class TeamsDecoder:
         if removed:
             return [said(Fact.REMOVED, at_ms)]
         # Some clients hang up a first connection on the way in: without a roster there was no meeting to end.
-        over = code not in _NOT_ADMITTED and self.roster_heard
+        over = code not in _NOT_ADMITTED and self._is_told
         return [said(Fact.OVER, at_ms)] if over else []
 
-    def _people(self, told: object, at_ms: int) -> list[Told]:
+    def _people(self, messages: Sequence[CallMessage], at_ms: int) -> list[Told]:
+        return [each for message in messages for each in self._roster(message, at_ms)]
+
+    def _roster(self, message: CallMessage, at_ms: int) -> list[Told]:
         present: list[Subject] = []
         events: list[Told] = []
         sources: list[tuple[str, str]] = []
-        for key, entry in _participants(told):
-            details = entry.get("details")
-            name = _name_in(details) if isinstance(details, Mapping) else ""
+        for key, entry in message.entries:
+            name = message.people[key]
             if str(entry.get("state", "active")).lower() == "inactive":
                 self._here.discard(key)
                 events.append(gone(key, at_ms))
             elif name or key in self._here:
-                present.append(Subject(key=key, name=name, lasting=key.startswith(_ACCOUNTS)))
+                present.append(Subject(key=key, name=name, lasting=key.startswith(ACCOUNTS)))
             sources += [(source, key) for source in _audio_sources(entry)]
+        # Who asks for a roster stands in it, by an endpoint like everybody; what else is answered may be a part of one.
+        in_full = message.is_answer and bool(message.endpoints) and len(present) > 1 and self._call.has_bot(message)
         if present:
-            events.insert(0, here(Source.PROTOCOL, present, at_ms, Extent.SEVERAL))
+            events.insert(0, here(Source.PROTOCOL, present, at_ms, Extent.SNAPSHOT if in_full else Extent.SEVERAL))
             self._here |= {person.key for person in present}
-        self.roster_heard = self.roster_heard or bool(events)
+        self._is_told = self._is_told or bool(events)
+        self._is_told_in_full = self._is_told_in_full or in_full
         for source, key in sources:
             if self._owners.get(source) != key:
                 self._owners[source] = key
@@ -148,6 +186,15 @@ def _without_badges(label: str) -> str:
     while (shorter := _BADGE.sub("", name)) != name:
         name = shorter
     return name
+
+
+def _message(url: str, text: str, headers: Mapping[str, Any] | None = None) -> CallMessage:
+    """Read a roster, or the end of a call. `headers`: of a frame of the socket."""
+    entries = list(_participants(_json(text)))
+    people = {
+        key: _name_in(details) if isinstance(details := entry.get("details"), Mapping) else "" for key, entry in entries
+    }
+    return call_message(url, text, entries, people, headers)
 
 
 def _participants(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -196,12 +243,11 @@ def _items(payload: bytes) -> Iterator[Mapping[str, Any]]:
             yield item
 
 
-def _body(body: object) -> object:
-    """Read a frame's body: an object already, JSON, or base64 of compressed JSON."""
+def _body_text(body: object) -> str:
+    """Return a frame's body as text: an object, JSON, or base64 of compressed JSON."""
     if not isinstance(body, str):
-        return body
-    plain = _json(body)
-    return plain if plain is not None else _json(inflated(from_base64(body.encode())))
+        return json.dumps(body)
+    return body if _json(body) is not None else inflated(from_base64(body.encode())).decode("utf-8", "replace")
 
 
 def _json(text: str | bytes) -> Any:

@@ -21,7 +21,8 @@ WATCH: dict[str, Any] = {
     "dataChannels": [MAIN_CHANNEL],
     # The signalling socket's host moves about; its frames are known by their beginning (A, B2, V; 2026-08).
     "webSockets": ["/"],
-    "fetches": ["roster", "conversation", "callagent"],
+    # Who was here before a bot came is told by an answer at …flightproxy…/conv/… alone (B2; 2026-07).
+    "fetches": ["roster", "conversation", "callagent", "/conv/", "flightproxy"],
     "roster": {
         "row": [
             '[data-tid^="participantsInCall-"]',
@@ -71,4 +72,6 @@ WATCH: dict[str, Any] = {
         ],
     },
     "own": ["callingDebug.observableCall.callerMri"],  # the roster has no mark of one's own (A; 2026-08)
+    # The socket tells of other calls of an account, too (A, B2; 2026-09). A short link names none.
+    "call": ["callingDebug.observableCall._callId", "callingDebug.observableCall.threadId", "location.href"],
 }
