@@ -84,6 +84,19 @@ class SpeechMarks:
             self._marks[person] = [mark for mark in marks if mark.stop_ms is None or mark.stop_ms > mark.start_ms]
         return cut
 
+    def set_apart(self, source: Source, person: str, to: str) -> int | None:
+        """Give what a source said of a person to another; returns since when, None where it said nothing."""
+        marks = self._marks.get(person, [])
+        moved = [mark for mark in marks if mark.source is source]
+        if not moved:
+            return None
+        self._marks[person] = [mark for mark in marks if mark.source is not source]
+        self._marks[to] = moved
+        if moved[-1].stop_ms is None:
+            self._speaking.discard(person)
+            self._speaking.add(to)
+        return moved[0].start_ms
+
     def events(self, person: str) -> tuple[SpeakingEvent, ...]:
         """Return the person's marks as events, in order of time."""
         return tuple(

@@ -12,6 +12,7 @@ class Silences:
 
     def __init__(self) -> None:
         self.last_sound_ms: int | None = None
+        self.pauses = 0  # how often sound began again
         self._was_heard = False  # whether any sound was weighed
         self._since_ms: int | None = None  # nothing is heard, since; None while something is, or never was
         self._doubtful_ms: dict[Source, int] = {}  # what is claimed since before that moment outlived a silence
@@ -26,6 +27,8 @@ class Silences:
             if not self._was_heard:  # what was claimed long before anything was heard is no speech
                 waits = ((row.source, row.quiet_ms) for row in SPEECH.values() if row.quiet_ms is not None)
                 self._doubtful_ms |= {source: now_ms - quiet_ms for source, quiet_ms in waits}
+            elif self._since_ms is not None:
+                self.pauses += 1
             self._was_heard, self._since_ms = True, None
             self.note_sound(now_ms)
         elif self.last_sound_ms is not None:

@@ -15,6 +15,7 @@ from sederunt.claims.speech import Speech, source_meant
 from sederunt.model.participant import Participant
 
 _PERHAPS = "\x1flarge "  # before the key of somebody who is large on a stage that has not moved yet
+_STUCK = "\x1fstuck "  # before the key of the one whom a protocol that is stuck names
 
 
 class Speaking:
@@ -36,7 +37,10 @@ class Speaking:
 
     def weigh(self, at_ms: int) -> list[RosterChange]:
         """Decide who speaks; returns what listeners should hear of."""
-        changes = [*self._owned(), *self._withdraw(at_ms)]
+        was_stuck = self._speech.is_stuck
+        self._speech.doubt_protocol(self._register.person_of, len(self._register.company))
+        doubted = self._set_apart(at_ms) if self._speech.is_stuck and not was_stuck else []
+        changes = [*doubted, *self._owned(), *self._withdraw(at_ms)]
         speakers = self._speakers(at_ms)
         people, own = self._register.people, self._register.own_keys
         for key in sorted(self._marks.speaking):
@@ -62,14 +66,14 @@ class Speaking:
         ]
 
     def _speakers(self, at_ms: int) -> dict[str, Reason]:
-        """Return who speaks, and why. Of whom a stage that has not moved shows, the marks are a stranger's."""
-        found = self._speech.speakers(at_ms, self._register.person_of)
-        if not any(why.source is Source.STAGE for why in found.values()) or self._stage_follows:
-            return found
+        """Return who speaks, and why. Of whom a stage that has not moved shows, or a protocol that is stuck names, the
+        marks are a stranger's."""
+        doubts = {} if self._stage_follows else {Source.STAGE: _PERHAPS}
+        doubts |= {Source.PROTOCOL: _STUCK} if self._speech.is_stuck else {}
         own = self._register.own_keys
         return {
-            f"{_PERHAPS}{key}" if why.source is Source.STAGE and key not in own else key: why
-            for key, why in found.items()
+            key if key in own else f"{doubts.get(why.source, '')}{key}": why
+            for key, why in self._speech.speakers(at_ms, self._register.person_of).items()
         }
 
     @property
@@ -77,16 +81,35 @@ class Speaking:
         return self._speech.stage_follows(self._register.person_of, len(self._register.company))
 
     def _proven(self) -> list[RosterChange]:
-        """Give their marks to those who were large when the stage did not move yet, once it has; returns what listeners
-        should hear of."""
-        waiting = [token for token in self.strangers if token.startswith(_PERHAPS)]
-        if not waiting or not self._stage_follows:
-            return []
+        """Give their marks to those of whom it was doubtful that they spoke: who were large when the stage did not move
+        yet, once it has, and whom the protocol named, once it named another. Returns what listeners should hear of."""
+        over = [*([_PERHAPS] if self._stage_follows else ()), *([] if self._speech.is_stuck else [_STUCK])]
         return [
             change
-            for token in waiting
-            for change in self._give(token, self._register.person_of(token.removeprefix(_PERHAPS)))
+            for prefix in over
+            for token in self.strangers
+            if token.startswith(prefix)
+            for change in self._give(token, self._meant(token.removeprefix(prefix)))
         ]
+
+    def _meant(self, token: str) -> str:
+        """Return the key of whom a token means, be it the owner of a media source."""
+        owner = self._speech.owners.get(source_meant(token) or "")
+        return self._register.person_of(owner or token)
+
+    def _set_apart(self, at_ms: int) -> list[RosterChange]:
+        """Take back whom the protocol named, for it is stuck; returns what listeners should hear of."""
+        changes: list[RosterChange] = []
+        for key in list(self._marks.people):
+            spoke = key in self._marks.speaking
+            since_ms = self._marks.set_apart(Source.PROTOCOL, key, f"{_STUCK}{key}")
+            if since_ms is None or key not in self._register.people:
+                continue
+            self._unwritten.note(key)
+            self._unwritten.note_withdrawn(key, since_ms)
+            if spoke and key not in self._marks.speaking:
+                changes.append(PersonSpoke(participant=self.participant(key), speaking=False, at_ms=at_ms))
+        return changes
 
     def _withdraw(self, at_ms: int) -> list[RosterChange]:
         """Where a stronger source begins to speak, what weaker ones said of this time goes, but of those whom it names

@@ -15,6 +15,7 @@ from sederunt.claims.rules import (
     OUTSPOKEN_MS,
     OUTSPOKEN_TIMES,
     SPEECH,
+    STUCK_PAUSES,
     UNEXPLAINED_MS,
 )
 from sederunt.claims.silences import Silences
@@ -45,6 +46,9 @@ class Speech:
         self._large: set[str] = set()  # who ever was
         self.heard_ms: dict[str, int] = {}  # person → when their own sound was heard last
         self.named_ms: dict[str, int] = {}  # person → since when the protocol named them last
+        self.is_stuck = False  # the protocol names one person, whoever speaks
+        self._follows = False  # it was seen to change with the sound, or something else confirmed it
+        self._named_since: int | None = None  # how many pauses there had been when it first named somebody
         self._protocol_is_due = False  # it told of people on an earlier page: it will tell who speaks
 
     @property
@@ -60,7 +64,7 @@ class Speech:
     @property
     def reigning(self) -> Source | None:
         """Return the source whose word on speech counts."""
-        return next((source for source in self._spoke() if source not in self._dethroned), None)
+        return next(iter(self._believable()), None)
 
     def stage_follows(self, person_of: Callable[[str], str], others: int) -> bool:
         """Return whether the stage shows who speaks: beside several others, one who always was large may be pinned."""
@@ -70,6 +74,21 @@ class Speech:
         """Note that the protocol told of people on an earlier page. It names who speaks when that changes, and whoever
         is large meanwhile may be anybody: it counts once sound goes on that the protocol does not explain."""
         self._protocol_is_due = True
+
+    def doubt_protocol(self, person_of: Callable[[str], str], others: int) -> None:
+        """Decide whether the protocol's word on who speaks is stuck. Who speaks alone for long looks alike, unless own
+        sound or the page's marks name them, too, or anybody but them was ever named, or nobody."""
+        words = self._tables[Source.PROTOCOL].words.values()
+        if self._follows or not words:
+            return
+        if self._named_since is None:
+            self._named_since = self._silences.pauses
+        named = {person_of(self._meant(word)) for word in words}
+        marked = {person_of(token) for token in self._tables[Source.MARKS].words}
+        changed = len(named) > 1 or not any(word.holds for word in words)
+        self._follows = changed or marked == named or not named.isdisjoint(self.heard_ms)
+        stays = others > 1 and self._silences.pauses - self._named_since >= STUCK_PAUSES
+        self.is_stuck = not self._follows and (self.is_stuck or stays)
 
     # --- claims --------------------------------------------------------------------------------------------------
 
@@ -171,7 +190,7 @@ class Speech:
         self, shown: Mapping[Source, Mapping[str, Reason]], nobodys_ms: int | None, now_ms: int
     ) -> Source | None:
         """Return the source that is believed, contradictions considered."""
-        candidates = [source for source in shown if source not in self._dethroned]
+        candidates = self._believable()
         if len(candidates) < 2:
             return candidates[0] if candidates else None
         reigning, weaker = candidates[:2]
@@ -189,6 +208,12 @@ class Speech:
             self._unexplained_ms = None
             return weaker
         return reigning
+
+    def _believable(self) -> list[Source]:
+        """Return the sources that may be believed, the strongest first. A stuck protocol yields to any other."""
+        spoke = [source for source in self._spoke() if source not in self._dethroned]
+        others = [source for source in spoke if source is not Source.PROTOCOL]
+        return others if others and self.is_stuck else spoke
 
     def _spoke(self) -> list[Source]:
         """Return the sources that ever told of speech, the strongest first."""

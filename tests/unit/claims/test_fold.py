@@ -884,3 +884,68 @@ def test_whoever_is_large_all_the_time_beside_others_is_pinned_and_not_taken_as_
     assert spoken(follows) == {"Bob": [(3, 8), (12, 14)], "Ada": [(14, None)]}
     two = here("*0=Bot", "2=Bob")
     assert spoken(folded(two, large("Bob", 1), *told, until=20)).keys() == {"Bob"}
+
+
+# --- a protocol that goes on naming one person -----------------------------------------------------------------------
+
+MEETING = here("*0=Bot", "1=Ada", "2=Bob", "3=Cy")
+
+
+def turns(*starts: float) -> list[Claim]:
+    """Sound of the mix from each of these seconds on, for two seconds."""
+    return [claim for at in starts for claim in (sound("mix", True, at), sound("mix", False, at + 2))]
+
+
+def test_a_protocol_that_names_one_person_through_all_pauses_is_not_believed() -> None:
+    """Teams without sources and outlines, the dominant speaker stuck: everybody's words bore one name."""
+    told = [MEETING, speaks("1", at=1), *turns(1, 4, 7)]
+    assert spoken(folded(*told, until=10)) == {"Ada": [(1, None)]}
+    told += [*turns(10, 13, 16), speaks("1", at=24), *turns(25, 28)]
+    fold = Fold()
+    changes = [change for change in play(fold, told, until=32) if isinstance(change, PersonSpoke)]
+    assert not spoken(fold), "nor when it says the same again"
+    assert [(change.participant.name, change.speaking) for change in changes] == [("Ada", True), ("Ada", False)]
+    changed, withdrawn = fold.take_changed()
+    assert withdrawn == {"1": T + S}, "what was written is taken back"
+    assert {one.name: one.events for one in changed}["Ada"] == ()
+
+
+def test_a_protocol_that_turns_out_to_follow_the_sound_is_believed_for_what_it_said_before() -> None:
+    """A long introduction, and then a question."""
+    lecture = [MEETING, speaks("1", at=1), *turns(1, 4, 7, 10, 13, 16)]
+    assert spoken(folded(*lecture, speaks("2", at=20), *turns(20), until=24)) == {"Ada": [(1, 20)], "Bob": [(20, None)]}
+    silent = spoken(folded(*lecture, speaks(at=19), *turns(20), until=24))
+    assert silent == {"Ada": [(1, 19)]}, "it told that nobody spoke"
+
+
+def test_who_really_speaks_alone_keeps_their_name_where_anything_else_says_so() -> None:
+    lecture = [speaks("1", at=1), *turns(1, 4, 7, 10, 13, 16)]
+    marked = [speaks("Ada", at=2, source=Source.MARKS), speaks(at=3, source=Source.MARKS)]
+    names = {"Ada"}
+    assert spoken(folded(MEETING, *lecture, *marked, until=20)) == {"Ada": [(1, None)]}, "the page marks them, too"
+    own = [owns("own", "1", 2.5), sound("own", True, 2.5), sound("own", False, 3)]
+    heard = sorted([*lecture, *own], key=lambda claim: claim.at_ms)
+    assert spoken(folded(MEETING, *heard, until=20))["Ada"][0][0] == 1, "sound of their own was heard"
+    assert spoken(folded(here("*0=Bot", "1=Ada"), *lecture, until=20)).keys() == names, "nobody else is here"
+    changed = [speaks("2", at=0.2), speaks("1", at=0.6)]
+    assert spoken(folded(MEETING, *changed, *lecture, until=20)).keys() >= names, "it has changed before"
+    known = folded(MEETING, owns("m", "1", 0.5), *lecture[1:], speaks("1", at=2), speaks("2", at=19), until=20)
+    assert "Ada" in spoken(known)
+
+
+def test_marks_of_the_page_are_believed_beside_a_protocol_that_is_stuck() -> None:
+    def marks(name: str, at: float) -> list[Claim]:
+        return [speaks(name, at=at, source=Source.MARKS), speaks(at=at + 2, source=Source.MARKS)]
+
+    told = [MEETING, speaks("1", at=1), *turns(1, 4, 7, 10, 13, 16, 19, 22)]
+    told += [
+        claim for name, at in (("Bob", 4), ("Cy", 7), ("Bob", 16), ("Ada", 19), ("Cy", 22)) for claim in marks(name, at)
+    ]
+    found = spoken(folded(*sorted(told, key=lambda claim: claim.at_ms), until=26))
+    assert found == {"Bob": [(16, 18)], "Ada": [(19, 21)], "Cy": [(22, 24)]}
+
+
+def test_one_person_told_by_their_source_and_then_by_their_key_is_no_change() -> None:
+    by_source = replace(speaks("x", at=1), subjects=(Subject(media="10"),))
+    told = [MEETING, by_source, *turns(1, 4), owns("10", "1", 6.5), speaks("1", at=6.6), *turns(7, 10, 13, 16)]
+    assert not spoken(folded(*told, until=20))
