@@ -14,7 +14,7 @@ from pathlib import Path
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
-from nats.js.errors import APIError
+from nats.js.errors import APIError, NotFoundError
 
 from sederunt import log
 from sederunt.bus import streams
@@ -73,7 +73,10 @@ async def _refused(js: JetStreamContext, store: Path) -> list[Path]:
     """Return the folders of consumers that the server has files of and does not know."""
     refused: list[Path] = []
     for queue in streams.QUEUES.values():
-        known = {info.name for info in await js.consumers_info(queue.stream)}
+        try:
+            known = {info.name for info in await js.consumers_info(queue.stream)}
+        except NotFoundError:  # its own description is torn: it is declared anew once the queues before it serve
+            continue
         for folder in store.glob(f"jetstream/*/streams/{queue.stream}/obs/{queue.kind}"):
             refused += [folder] if queue.kind not in known else []
     return refused

@@ -67,3 +67,27 @@ async def test_a_torn_state_of_a_consumer_is_set_aside_and_its_jobs_are_given_ou
         assert len(aside) == 1
     else:  # the server passes over what is empty by itself, unless it is asked before it has
         assert len(aside) <= 1
+
+
+async def test_a_torn_consumer_of_one_queue_is_set_aside_while_the_stream_of_another_is_torn_too(
+    server: NatsServer,
+) -> None:
+    """The server starts without a stream whose description it cannot read, and knows no consumers of it."""
+    await server.start()
+    try:
+        assert await mend(server.embedded, server.settings()) == []
+        bus = await Bus.connect(server.settings(), name="before")
+        await bus.publish_job("attend", "one", b'{"id": "one"}', "one")
+        await bus.close()
+        await server.stop(signal.SIGTERM)
+        for torn in ("JOBS_ATTEND/obs/attend/o.dat", "JOBS_ASSEMBLE/meta.inf"):
+            (file,) = server.embedded.store.glob(f"jetstream/*/streams/{torn}")
+            file.write_bytes(b"torn" * 9)
+        await server.start()
+        aside = await mend(server.embedded, server.settings())
+        bus = await Bus.connect(server.settings(), name="after", within_s=10)
+        assert await taken(bus, 1) == ["one"]
+        await bus.close()
+    finally:
+        await server.stop()
+    assert [path.name.rpartition("-")[2] for path in aside] == ["attend"]
