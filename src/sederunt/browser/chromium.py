@@ -112,10 +112,12 @@ class Chromium:
         """Kill a browser whose network service died.
 
         It would start another, but the pages' connections do not come back, and nothing tells the pages or the driver:
-        a bot would sit in silence for ever. A browser that is gone is noticed, and its bots get fresh pages. One whose
-        driver ended is ending by itself, and is told of by `lose_driver`.
+        a bot would sit in silence for ever. A browser that is gone is noticed, and its bots get fresh pages.
+
+        A network service also ends with its browser, and before the driver reports that. Then the browser or its driver
+        is what died, and each is reported by whoever watches it.
         """
-        if not (self.gone.is_set() or is_ending(self.driver_pid)):
+        if not (self.gone.is_set() or is_ending(self.pid) or is_ending(self.driver_pid)):
             logger.warning("network service of a browser died", action="network_service_died", pid=self.pid)
             seen = "The network service ended, and with it every connection of the page."
             self.tell(PageTrouble(cause="network_service_died", seen=seen, recovery=Recovery.FRESH_BROWSER))

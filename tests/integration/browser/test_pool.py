@@ -27,7 +27,7 @@ from sederunt.browser.launch import Mode, find_executable
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.page_request import PageRequest
 from sederunt.browser.pool import BrowserPool
-from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans
+from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans, when_ended
 from sederunt.browser.stopped_processes import kind_of
 from sederunt.errors import PageCrashed, PageStuck, SetupError
 from sederunt.settings import BrowserSettings
@@ -176,6 +176,26 @@ def network_service_of(browser: int) -> int:
     return next(p.pid for p in children if any("network.mojom.NetworkService" in word for word in p.cmdline()))
 
 
+async def test_a_killed_browser_is_reported_as_dead_although_its_network_service_ends_first() -> None:
+    async with pool_of() as pool:
+        page = await open_one(pool)
+        (browser,) = pool.processes()
+        driver, network_ended = psutil.Process(browser).parent(), asyncio.Event()
+        assert driver is not None
+        end_watch = when_ended(network_service_of(browser), network_ended.set)
+        driver.suspend()  # it reports the end of the browser after that of the network service was seen
+        try:
+            os.kill(browser, signal.SIGKILL)
+            async with asyncio.timeout(60):
+                await network_ended.wait()
+        finally:
+            end_watch()
+            driver.resume()
+        async with asyncio.timeout(60):
+            await page.gone.wait()
+        assert page.gone_by.cause == "browser_died"
+
+
 @pytest.mark.parametrize("mode", ["shell", "headless"])
 async def test_a_browser_whose_network_service_dies_takes_its_bots_and_no_others(mode: str) -> None:
     async with pool_of(mode=mode, bots_per_browser=2) as pool:
@@ -185,6 +205,7 @@ async def test_a_browser_whose_network_service_dies_takes_its_bots_and_no_others
         async with asyncio.timeout(60):
             for page in doomed:
                 await page.gone.wait()
+        assert {page.gone_by.cause for page in doomed} == {"network_service_died"}
         assert await other.evaluate("() => 1") == 1
         for page in (*doomed, other):
             await page.close()
