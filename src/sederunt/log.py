@@ -72,6 +72,22 @@ def _harmless(_logger: object, _method: str, event: MutableMapping[str, Any]) ->
     return event
 
 
+def mark_reported(error: BaseException) -> None:
+    """Have every later line about this error dropped: whoever calls this has logged what there is to say."""
+    error._is_reported = True  # type: ignore[attr-defined]  # errors of all kinds, ours or not
+
+
+def _unreported(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Drop a line about an error that is marked, or was raised because of one."""
+    about = event.get("exc_info")
+    error = sys.exc_info()[1] if about is True else about
+    while isinstance(error, BaseException):
+        if getattr(error, "_is_reported", False):
+            raise structlog.DropEvent
+        error = error.__cause__
+    return event
+
+
 def configure(style: Literal["json", "lines"] = "json", level: str = "info") -> None:
     """Set up structlog for this process. Logs go to standard error; standard output belongs to the caller."""
     renderers: list[structlog.typing.Processor] = (
@@ -79,6 +95,7 @@ def configure(style: Literal["json", "lines"] = "json", level: str = "info") -> 
     )
     structlog.configure(
         processors=[
+            _unreported,
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -19,6 +19,10 @@ from uuid import uuid4
 import pytest
 
 _START_S = 60
+_END_OTHERS = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
 
 
 def binaries() -> Path | None:
@@ -42,8 +46,13 @@ class PostgresServer:
 
     def empty(self, address: str, tables: Iterable[str]) -> None:
         """Take everything out of these tables, and away from whoever is still connected."""
-        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
-        commands = (f"{others} AND pid <> pg_backend_pid()", f"TRUNCATE {', '.join(tables)}")
+        self._ask(address, _END_OTHERS, f"TRUNCATE {', '.join(tables)}")
+
+    def end_connections(self, address: str) -> None:
+        """End every connection to a database."""
+        self._ask(address, _END_OTHERS)
+
+    def _ask(self, address: str, *commands: str) -> None:
         name = address.partition("@/")[2].partition("?")[0]
         asked = [part for command in commands for part in ("-c", command)]
         self._run("psql", "-h", str(self._folder), "-U", "sederunt", "-d", name, "-q", *asked)

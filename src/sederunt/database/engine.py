@@ -21,6 +21,7 @@ from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.database import migrate
 from sederunt.database.async_core import AsyncConnection, AsyncEngine, create_async_engine
 from sederunt.database.default_account import ensure_default_account
+from sederunt.database.outage import OutageReport
 from sederunt.database.queries import PostgresDriver, Query, SqlDriver, SqliteDriver
 from sederunt.errors import SetupError
 from sederunt.settings import Settings
@@ -141,6 +142,7 @@ class Database:
         self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self.is_sqlite else nullcontext()
         self._engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url, answer_s=_ANSWER_S)
         self._driver: SqlDriver | None = None
+        self._outage = OutageReport(clock)
 
     async def open(self) -> None:
         """Create what is missing, migrate, make the default account. Safe for several processes at once."""
@@ -176,8 +178,9 @@ class Database:
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[AsyncConnection]:
         """Provide a write transaction: committed at the end of the block, undone by an exception."""
-        async with self._turn, self._engine.begin() as connection:
-            yield connection
+        with self._outage.watch("write"):
+            async with self._turn, self._engine.begin() as connection:
+                yield connection
 
     @asynccontextmanager
     async def _begin_long(self) -> AsyncIterator[AsyncConnection]:
@@ -201,7 +204,7 @@ class Database:
 
     def query(self, statement: Executable) -> Query:
         """Return a read, compiled once. Values that change are `bindparam`s without expansion."""
-        return Query(statement, self._engine.dialect, self._reader)
+        return Query(statement, self._engine.dialect, self._reader, partial(self._outage.watch, "read"))
 
     async def empty_log(self) -> bool:
         """Take what SQLite's write-ahead log holds into the file, and leave no old page in it.

@@ -7,6 +7,7 @@ inline some 60 µs. The API's budget for a whole request is 500 µs.
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -63,11 +64,20 @@ class Query:
     """One statement. Parameters are given by name; rows come as dicts with the columns' own Python types.
 
     Compiled when it is first run: a process has nearly a hundred, and each role runs some.
+
+    Args:
+        watch: entered for each read.
     """
 
-    def __init__(self, statement: Executable, dialect: Dialect, driver: Callable[[], SqlDriver]) -> None:
+    def __init__(
+        self,
+        statement: Executable,
+        dialect: Dialect,
+        driver: Callable[[], SqlDriver],
+        watch: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._compile = partial(_Compiled, statement, dialect)
-        self._driver = driver
+        self._driver, self._watch = driver, watch
 
     @cached_property
     def _compiled(self) -> _Compiled:
@@ -79,12 +89,14 @@ class Query:
 
     async def all(self, **parameters: Any) -> list[Row]:
         """Return every row."""
-        found = await self._driver().fetch(self.sql, self._arguments(parameters))
+        with self._watch():
+            found = await self._driver().fetch(self.sql, self._arguments(parameters))
         return [self._row(values) for values in found]
 
     async def all_aside(self, **parameters: Any) -> list[Row]:
         """Return every row, as `all` does, while others are served: for what is large, or searches long."""
-        return await self._driver().fetch_aside(self.sql, self._arguments(parameters), self._row)
+        with self._watch():
+            return await self._driver().fetch_aside(self.sql, self._arguments(parameters), self._row)
 
     async def first(self, **parameters: Any) -> Row | None:
         """Return the first row, or None."""
