@@ -222,9 +222,11 @@ _STOPS = """
 import asyncio, os, signal, sys
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
+from sederunt import log
 from sederunt.database import engine, migrate
 from sederunt.database.faults import is_away
 
+log.configure()  # to standard error: what is read here is standard output
 engine._IDLE_S = 0.5
 
 async def main():
