@@ -27,7 +27,7 @@ from sederunt.transcripts.speaking_marks import (
     shifted,
     union,
 )
-from sederunt.transcripts.voices import by_voice, named_voices, somebody_else, spoken_in
+from sederunt.transcripts.voices import by_voice, named_voices, somebody_else, spoken_in, turns_of
 
 # A pause longer than this ends a segment, and cuts an utterance in two.
 PAUSE_S = 1.0
@@ -221,17 +221,25 @@ def _one_voice(
 
 
 def _by_voices(speech: SourceSpeech, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
-    """Name voices that were told apart by the marks over all they said; parts of unsure ones by themselves."""
+    """Name voices that were told apart by the marks over all they said; turns of unsure ones by themselves.
+
+    Where a turn begins and ends, its voice says: marks only say whose it is.
+    """
     parts = by_voice(speech.utterances)
     spoken = {number: spoken_in(own) for number, own in parts.items()}
     matches = {number: marks.match(own) for number, own in spoken.items()}
     keys = named_voices(matches, {number: sum(end - start for start, end in own) for number, own in spoken.items()})
+    turns = turns_of(parts)
+    owners = marks.owners(sorted(set(turns.values())))
     said: list[NamedUtterance] = []
     for number, own in parts.items():
         voice, guesses = f"{speech.source} voice {number}", matches[number].guesses(names)
         for part in own:
-            if number in keys:
+            owner = owners.get(turns[number, part.start])
+            if number in keys and owner != keys[number]:
                 said += _of_one(part, keys[number], marks, names)
+            elif owner is not None:
+                said.append(NamedUtterance(part, owner, names[owner], None))
             elif len(guesses) < 2:
                 said.append(NamedUtterance(part, voice, None, guesses))
             else:

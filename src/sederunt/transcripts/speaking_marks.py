@@ -4,9 +4,10 @@ A site's marks know names but come late, linger, and miss short turns: as a diar
 (half a second of lag costs 50 % errors). They name a voice well when weighed over all of its speech.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from sederunt.model.participant import Participant, SpeakingKind
 from sederunt.model.transcript import NameGuess
@@ -23,6 +24,11 @@ ALONE, SHARED = 4.0, 1.0
 # it said: half of it, or so many seconds. Below those seconds there may be hardly anybody else.
 SURE_SHARE, LEAD = 0.7, 2.0
 COVERED, ENOUGH_S, SURE_OF_LITTLE = 0.5, 5.0, 0.9
+# Each edge of a mark may be so far from that of the turn it is about, beyond the lag of the meeting: on a busy machine
+# the site's message and the sound are held up apart from each other.
+STRAY_S = 3.0
+# Marks of one person with shorter pauses between them are one.
+MARK_PAUSE_S = 1.0
 # Shares below this are noise.
 LEAST_SHARE = 0.05
 
@@ -73,6 +79,7 @@ class Marks:
     """Participants' marks laid over each other, to be asked about any stretch of time."""
 
     def __init__(self, marks: Mapping[str, Sequence[Interval]]) -> None:
+        self._marks = marks
         edges = sorted(
             edge for key, spans in marks.items() for start, end in spans for edge in ((start, 1, key), (end, -1, key))
         )
@@ -97,6 +104,26 @@ class Marks:
             length = min(finish, end) - max(begin, start)
             if length > 0:
                 yield length, who
+
+    def owners(self, turns: Sequence[Interval]) -> dict[Interval, str]:
+        """Return whose turns of one voice each are, where the marks about a turn are of one participant alone.
+
+        A mark is about the turn whose edges are nearest to its own, however much of another turn it covers. One that
+        is near to none is about the turn that holds it. `turns` are in order.
+        """
+        claims: dict[Interval, set[str]] = {}
+        starts = [start for start, _ in turns]
+        for key, spans in self._marks.items():
+            for start, end in union(spans, pause=MARK_PAUSE_S):
+                first, behind = bisect_left(starts, start - 2 * STRAY_S), bisect_right(starts, start + 2 * STRAY_S)
+                near = [(abs(a - start) + abs(b - end), (a, b)) for a, b in turns[first:behind]]
+                distance, turn = min(near, default=(inf, (0.0, 0.0)))
+                if distance > 2 * STRAY_S:
+                    turn = turns[max(0, bisect_right(starts, start) - 1)] if turns else turn
+                    if not turn[0] <= start < end <= turn[1]:
+                        continue
+                claims.setdefault(turn, set()).add(key)
+        return {turn: next(iter(keys)) for turn, keys in claims.items() if len(keys) == 1}
 
     def match(self, spoken: Iterable[Interval]) -> MarkMatch:
         """Return what the marks say about a voice that spoke in these intervals."""
@@ -163,11 +190,11 @@ def shifted(intervals: Iterable[Interval], seconds: float) -> list[Interval]:
     return [(start, end) for start, end in moved if end > start]
 
 
-def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return the intervals in order, overlapping ones joined."""
+def union(intervals: Iterable[Interval], *, pause: float = 0.0) -> list[Interval]:
+    """Return the intervals in order, joined where they overlap or no longer pause lies between them."""
     joined: list[Interval] = []
     for start, end in sorted(intervals):
-        if joined and start <= joined[-1][1]:
+        if joined and start <= joined[-1][1] + pause:
             joined[-1] = (joined[-1][0], max(joined[-1][1], end))
         else:
             joined.append((start, end))

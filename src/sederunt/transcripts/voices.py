@@ -30,6 +30,23 @@ def spoken_in(utterances: Iterable[Utterance]) -> list[Interval]:
     return union((item.start, item.end) for utterance in utterances for item in (utterance.words or (utterance,)))
 
 
+def turns_of(parts: Mapping[int, Iterable[Utterance]]) -> dict[tuple[int, float], Interval]:
+    """Return the turn of each part, by the part's voice and start: a turn lasts until another voice begins, whatever
+    pauses lie in it.
+    """
+    turns: list[Interval] = []
+    found: dict[tuple[int, float], int] = {}
+    last: int | None = None
+    for start, end, number in sorted((part.start, part.end, number) for number, own in parts.items() for part in own):
+        if number == last:
+            turns[-1] = (turns[-1][0], max(turns[-1][1], end))
+        else:
+            turns.append((start, end))
+        last = number
+        found[number, start] = len(turns) - 1
+    return {part: turns[place] for part, place in found.items()}
+
+
 def named_voices(matches: Mapping[int, MarkMatch], totals_s: Mapping[int, float]) -> dict[int, str]:
     """Name voices (voice → participant) where the marks are clear about all that they said.
 

@@ -355,6 +355,36 @@ def test_a_turn_whose_mark_was_missed_has_the_name_of_its_voice(say: Say, person
     assert [s.speaker_name for s in segments] == ["Ada", "Bob"] * 3
 
 
+@pytest.mark.parametrize(
+    ("bob_stops", "ada_starts", "ada_stops"),
+    [
+        (19.6, 19.6, 21.3),  # the page stood still: what came meanwhile was read at once
+        (19.4, 19.7, 23.3),
+        (14.6, 14.9, 18.8),  # the sound was held up, and the site's messages were not
+        (17.1, 20.4, 21.3),  # her beginning alone came late
+    ],
+)
+def test_a_short_turn_keeps_one_name_when_the_marks_around_it_come_late_or_early(
+    say: Say, person: Person, bob_stops: float, ada_starts: float, ada_stops: float
+) -> None:
+    """Nobody else speaks in that turn: its voice says so, and neighbouring marks belong to neighbouring turns."""
+    turns = [(0.6, 16, 0), (9.8, 14, 1), (17.1, 8, 2), (21.7, 11, 1), (27.6, 7, 3)]
+    utterances = [say("w " * words, start, speakers=[voice] * words) for start, words, voice in turns]
+    ada = person("a", "Ada", (0.9, 8.9), (ada_starts, ada_stops), (27.8, 31.5))
+    bob = person("b", "Bob", (10.0, bob_stops), (22.0, 27.1))
+    segments = attribute([diarized(*utterances)], MeetingFacts(duration_s=33, participants=[ada, bob])).segments
+    assert [(s.start, s.speaker_name) for s in segments] == [
+        (start, "Bob" if voice == 1 else "Ada") for start, _, voice in turns
+    ]
+
+
+def test_a_long_turn_keeps_its_name_while_the_mark_before_it_lingers(say: Say, person: Person) -> None:
+    utterances = [say("w " * 14, start, speakers=[voice] * 14) for start, voice in ((0.0, 0), (8.0, 1), (16.0, 0))]
+    ada, bob = person("a", "Ada", (0.0, 11.0), (16.0, 23.0)), person("b", "Bob", (11.0, 15.0))
+    segments = attribute([diarized(*utterances)], MeetingFacts(duration_s=24, participants=[ada, bob])).segments
+    assert [(s.start, s.speaker_name) for s in segments] == [(0.0, "Ada"), (8.0, "Bob"), (16.0, "Ada")]
+
+
 def test_a_voice_between_two_is_theirs_who_has_none_yet(say: Say, person: Person) -> None:
     one, two = say("w " * 20, 0.0, speakers=[0] * 20), say("w w w w w w", 12.0, speakers=[1] * 6)
     ada, bob = person("a", "Ada", (0.0, 13.5)), person("b", "Bob", (12.0, 15.0))
