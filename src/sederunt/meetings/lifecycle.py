@@ -127,31 +127,65 @@ async def _try_pages(
 
 
 async def _try_page(plan: StayPlan, number: int, identity: Identity) -> TriedPage:
-    """Open one page: knock, sit, leave. What it shows of an odd ending is kept while it still stands."""
-    context, journal = plan.context, plan.context.journal
-    opening = open_session(context, plan.platform, plan.commands, number=number, identity=identity, avatar=plan.avatar)
+    """Open one page, and stay in it."""
+    opening = open_session(
+        plan.context, plan.platform, plan.commands, number=number, identity=identity, avatar=plan.avatar
+    )
     try:
         async with opening as session:
-            outcome = await _knock(plan, session) or await _sit(plan, session)
-            if isinstance(outcome, Moved):
-                await session.secure()
-                plan.commands.left.set()
-                await session.leave()
-                return TriedPage(outcome=outcome, identity=session.identity, sat_s=session.sat_s)
-            if isinstance(outcome, Departed):
-                await session.secure()  # a host that dies while it leaves shall take nothing along
-                departure = outcome.departure
-                for start_s, end_s in outcome.outages:
-                    await _written(plan, partial(journal.add_gap, start_s, end_s, "connection_lost"))
-                await _written(plan, lambda: depart(journal, context.clock, departure))
-            await _keep_facts(context, session, outcome)
-            if isinstance(outcome, Departed):
-                await renew(journal.bot, session.identity, session.page, context.accounts)
-                if outcome.departure.reason not in (StopReason.KICKED, StopReason.MEETING_ENDED):
-                    await session.leave()
+            outcome = await _stay_until_cut_off(plan, session)
         return TriedPage(outcome=outcome, identity=session.identity, sat_s=session.sat_s)
     except PageError as error:  # the browser gave no page
         return TriedPage(outcome=broken(error), identity=identity)
+
+
+async def _stay_until_cut_off(plan: StayPlan, session: MeetingSession) -> Outcome:
+    """Stay in a page. It goes as soon as this host is cut off, whatever the stay waits for at that moment: another
+    host is about to knock, and an answer of an unreachable database is waited for longer than that.
+    """
+    cut_off = plan.commands.cut_off
+    try:
+        async with asyncio.timeout(None) as staying:
+
+            async def vanish() -> None:
+                await cut_off.wait()
+                await session.vanish()
+                staying.reschedule(asyncio.get_running_loop().time())
+
+            vanishing = asyncio.create_task(vanish(), name=f"vanish {plan.context.journal.bot.id}")
+            try:
+                outcome = await _stay(plan, session)
+            finally:
+                await (vanishing if cut_off.is_set() else end(vanishing))
+    except (PageError, TimeoutError):
+        if not cut_off.is_set():
+            raise
+    return CutOff() if cut_off.is_set() else outcome
+
+
+async def _stay(plan: StayPlan, session: MeetingSession) -> Outcome:
+    """Knock, sit, leave. What the page shows of an odd ending is kept while it still stands."""
+    context, journal = plan.context, plan.context.journal
+    outcome = await _knock(plan, session) or await _sit(plan, session)
+    if isinstance(outcome, CutOff):
+        return outcome
+    if isinstance(outcome, Moved):
+        await session.secure()
+        plan.commands.left.set()
+        await session.leave()
+        return outcome
+    if isinstance(outcome, Departed):
+        await session.secure()  # a host that dies while it leaves shall take nothing along
+        departure = outcome.departure
+        for start_s, end_s in outcome.outages:
+            await _written(plan, partial(journal.add_gap, start_s, end_s, "connection_lost"))
+        await _written(plan, lambda: depart(journal, context.clock, departure))
+    await _keep_facts(context, session, outcome)
+    if isinstance(outcome, Departed):
+        await renew(journal.bot, session.identity, session.page, context.accounts)
+        if outcome.departure.reason not in (StopReason.KICKED, StopReason.MEETING_ENDED):
+            await session.leave()
+    return outcome
 
 
 async def _knock(plan: StayPlan, session: MeetingSession) -> Outcome | None:
@@ -238,9 +272,9 @@ async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Out
         )
     if session.recorder is not None:
         kept |= await keep_claims(context.journal.bot.id, session.stay, session.observer.roster, context.objects)
-    if kept and not isinstance(outcome, CutOff):
+    if kept:
         await context.journal.keep_evidence(kept)
-    if session.recorder is not None and not isinstance(outcome, CutOff):
+    if session.recorder is not None:
         facts = await session.capture_facts(ask=session.answers)
         counters.add("stays", str(facts.get("backend") or "none"))
         for state in ("packets", "lost"):

@@ -158,7 +158,7 @@ class Tab:
         if (fault := self.backends.pop(0) if self.backends else None) is not None:
             raise fault
 
-    async def flush(self) -> None: ...
+    async def flush(self, *, deadline_s: float = 2) -> None: ...
 
     async def close(self) -> None:
         self.gone.set()
@@ -657,6 +657,35 @@ async def test_an_order_ends_the_waiting_for_another_page(make_stage: MakeStage,
     assert len(stage.pool.given) == 1
     stopped = (BotStatus.FINISHED, StopReason.MANUALLY_STOPPED)
     assert (bot.status, bot.stop_reason) == ((BotStatus.RECORDING, None) if by == "cut-off" else stopped)
+
+
+@pytest.mark.parametrize("act", ["get", "save_participants", "record_transition"])
+async def test_a_bot_whose_host_is_cut_off_leaves_while_the_database_and_the_storage_do_not_answer(
+    make_stage: MakeStage, act: str
+) -> None:
+    """Another host takes the bot at that moment. What waits for the database waits for 20 s."""
+    stage = await make_stage()
+    answers = asyncio.Event()
+
+    async def hang(*_: object, **__: object) -> None:
+        stage.commands.cut_off.set()
+        await answers.wait()
+        raise OSError("no route to the database")
+
+    async def cut() -> None:
+        for owner, name in ((stage.bots, act), (stage.objects, "put"), (stage.objects, "put_file")):
+            patches.setattr(owner, name, hang)
+
+    page = Tab([Shown(), Shown(told=[listed("a", "Ada")], then=cut), *[Shown()] * 2, Shown(PageState.OVER)])
+    with pytest.MonkeyPatch.context() as patches:
+        playing = asyncio.create_task(stage.play(page))
+        try:
+            async with asyncio.timeout(30):
+                await page.gone.wait()
+        finally:
+            answers.set()
+    bot = await playing
+    assert (bot.status, len(stage.pool.given)) == (BotStatus.RECORDING, 1)
 
 
 async def test_who_was_superseded_while_away_knocks_no_more(make_stage: MakeStage) -> None:

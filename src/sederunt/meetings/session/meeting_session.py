@@ -32,6 +32,7 @@ from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.platform import Platform
 from sederunt.tracing import traced
 
+LAST_WORDS_S = 0.5  # for what a page has captured, of a bot that another host is about to bring back
 DYING_S = 1.0  # a page that did not answer may be dead, and its death be told a moment later
 
 logger = log.get(component="meetings")
@@ -220,8 +221,9 @@ class MeetingSession:
                     await task
             now_ms, last_ms = unix_ms(clock.now()), recorder.last_frame_ms
             self.observer.end_speech(known_until_ms(outcome, last_frame_ms=last_ms, now_ms=now_ms))
-            with contextlib.suppress(Superseded):
-                await self.observer.write()
+            if not self._commands.cut_off.is_set():
+                with contextlib.suppress(Superseded):
+                    await self.observer.write()
         return outcome
 
     def _make_recorder(self, started_ms: int, live: LiveSession | None) -> Recorder:
@@ -326,6 +328,13 @@ class MeetingSession:
         """Leave as a person would; a page that will not is closed anyway."""
         with contextlib.suppress(PageError):
             await self._platform.leave(self.page)
+
+    async def vanish(self) -> None:
+        """Close the page without leaving the meeting in good order. What the page has captured is still taken."""
+        if self.recorder is not None and self.answers:
+            with contextlib.suppress(PageError):
+                await self.page.flush(deadline_s=LAST_WORDS_S)
+        await self.page.close()
 
     async def close(self) -> None:
         """Close the page, then the recorder and the live side: the last words are durable when this returns."""
