@@ -37,7 +37,7 @@ sites: setup-test ## bots against stand-ins of the sites by another hand, where 
 
 FAULTS := tests/acceptance/faults tests/acceptance/test_restarts.py tests/acceptance/test_capacity.py \
   tests/acceptance/test_frozen_pages.py tests/acceptance/test_names_after_a_loss.py \
-  tests/acceptance/test_stopped_while_away.py tests/integration/bus tests/integration/jobs/test_killed_holder.py \
+  tests/acceptance/test_stopped_while_away.py tests/integration/bus tests/integration/jobs/test_killed_holder.py tests/integration/jobs/test_assemble.py tests/integration/jobs/test_database_away.py \
   tests/integration/media/test_sandboxed_reader.py tests/integration/jobs/test_housekeeping.py tests/integration/jobs/test_storm.py tests/integration/cli/test_serve.py tests/integration/cli/test_supervisor.py \
   tests/integration/cli/test_watch.py tests/integration/cli/test_service_manager.py tests/integration/cli/test_speech_trial.py tests/unit/cli/test_watch.py tests/unit/jobs/test_job.py tests/integration/database/test_engine.py \
   tests/integration/meetings/test_lifecycle.py tests/integration/meetings/test_lifecycle_endings.py tests/integration/meetings/record/test_recording.py \

@@ -9,7 +9,7 @@ from sederunt.jobs.job import Job
 from sederunt.jobs.scratch import scratch_of
 from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, Trigger
-from sederunt.recordings.assembly import assemble_recording, verdict_of
+from sederunt.recordings.assembly import assemble_recording, remaining_gaps, verdict_of
 from sederunt.transcription.models import find
 
 TRIES_OF_DAMAGE = 3  # over a minute, in which a store that gives half of what it has may come to itself
@@ -41,6 +41,7 @@ async def assemble(job: Job, context: WorkerContext) -> None:
         ),
     }
     if tracks is not None:
+        changes["gaps"] = remaining_gaps(bot.gaps, tracks.get("stays", ()))
         sound_s = float(tracks.get("duration_s", 0.0))
         held = Holding(resource="bot", resource_id=bot.id, account_id=bot.account_id, sound_s=sound_s)
         await measure(held, context.holdings, context.objects)

@@ -18,10 +18,9 @@ from typing import Protocol
 from sederunt import log
 from sederunt.clock import Clock
 from sederunt.meetings.journal import Journal
-from sederunt.meetings.milestones import SHORTEST_GAP_S
 from sederunt.meetings.record.spool import PieceSpool
 from sederunt.meetings.record.stored_until import heard_until_s
-from sederunt.model.bot import HOST_LOST, PLANNED_MOVE
+from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, SHORTEST_GAP_S
 
 OVERLAP_S = 1.0  # that both record: the first packets of a new page wait 0.2 s for their order
 WATCH_S = 1.0  # how often the old holder is looked for while the new one is on its way in

@@ -23,10 +23,8 @@ from sederunt.meetings.outcomes import (
 from sederunt.meetings.record.spool import PieceSpool
 from sederunt.meetings.record.stored_until import heard_until_s, store_rest, wait_until_stored
 from sederunt.meetings.session.stop_rules import Departure
-from sederunt.model.bot import Verdict
+from sederunt.model.bot import SHORTEST_GAP_S, Verdict
 from sederunt.model.status import MAX_CHALLENGES, BotStatus, StopReason, Trigger
-
-SHORTEST_GAP_S = 1.0
 
 logger = log.get(component="meetings")
 

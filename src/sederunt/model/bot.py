@@ -87,6 +87,8 @@ HOST_LOST = "host_lost"  # its host died, or was cut off
 PLANNED_MOVE = "planned_move"  # its host was asked to end, and gave it back
 PAGE_LEFT = "page_left"  # another document came into its page
 
+SHORTEST_GAP_S = 1.0
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gap:

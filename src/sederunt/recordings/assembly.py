@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,10 +25,10 @@ from sederunt.media.seam import Fit
 from sederunt.media.spool import FittedPiece, Fitting, Timed
 from sederunt.media.video import VideoFrame
 from sederunt.model.audio import Packet
-from sederunt.model.bot import Bot, Verdict
+from sederunt.model.bot import HOST_LOST, SHORTEST_GAP_S, Bot, Gap, Verdict
 from sederunt.model.participant import Participant
 from sederunt.recordings.piece_keys import PICTURES, SOUND, files_prefix
-from sederunt.recordings.seams import fits_of, picture_fits_of, stay_of
+from sederunt.recordings.seams import extents_of, fits_of, picture_fits_of, stay_of
 from sederunt.recordings.video_layout import layout_of
 from sederunt.storage.objects import Objects
 from sederunt.tracing import traced
@@ -130,7 +130,7 @@ async def _merge_and_store(
     def merge(pieces: Iterator[bytes | FittedPiece[Packet]], progress: Progress) -> AssemblyFacts:
         return assemble(pieces, mixed=mixed, tracks=tracks, duration_s=layout.duration_s, progress=progress)
 
-    fits = await fits_of(objects, keys)
+    fits, extents = await fits_of(objects, keys), await extents_of(objects, keys)
     facts = asdict(await _with_pieces(objects, keys, merge, fits))
     if facts["damaged_pieces"] and not believes_damage:
         raise BadAnswer(f"{facts['damaged_pieces']} of {len(keys)} pieces of {prefix} came damaged out of the storage.")
@@ -149,7 +149,7 @@ async def _merge_and_store(
             logger.exception("pictures not composed", action="composition_failed", object=prefix)
             recording, facts["video_failed"] = mixed, str(error)[:300]
     await _store(objects, f"{prefix}/recording.webm", recording)
-    facts["merged"] = [*keys, *pictures]
+    facts["merged"], facts["stays"] = [*keys, *pictures], extents
     await objects.put(f"{prefix}/tracks.json", json.dumps(facts).encode())
 
 
@@ -220,6 +220,26 @@ def _duration_s(bot: Bot) -> float:
     if bot.recording_started_at is None or bot.recording_ended_at is None:
         return 0.0
     return (bot.recording_ended_at - bot.recording_started_at).total_seconds()
+
+
+def remaining_gaps(gaps: Iterable[Gap], stays: Sequence[Sequence[float]]) -> tuple[Gap, ...]:
+    """Return the gaps without what a lost host had heard of them.
+
+    A host that was cut off stores its last pieces when its link is back: the next one could not know of them when it
+    marked the gap.
+
+    Args:
+        stays: first and last second that each stay heard.
+    """
+    remaining: list[Gap] = []
+    for gap in gaps:
+        left = gap
+        if gap.cause == HOST_LOST:
+            heard = [end for start, end in stays if start < gap.end - SHORTEST_GAP_S]
+            left = replace(gap, start=round(max(gap.start, *heard, 0.0), 3))
+        if left == gap or left.end - left.start >= SHORTEST_GAP_S:
+            remaining.append(left)
+    return tuple(remaining)
 
 
 def verdict_of(bot: Bot, heard_s: float) -> Verdict:

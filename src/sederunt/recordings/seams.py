@@ -47,6 +47,20 @@ async def fits_of(objects: Objects, keys: Sequence[str]) -> Mapping[str, Fit]:
     return fits
 
 
+async def extents_of(objects: Objects, keys: Sequence[str]) -> list[tuple[float, float]]:
+    """Return when each stay heard its first and its last sound, in seconds of the recording.
+
+    Args:
+        keys: of all pieces of sound, in order. Raises what storage raises.
+    """
+    extents: list[tuple[float, float]] = []
+    for own in _stays(keys).values():
+        ends = [packet for key in {own[0], own[-1]} for packet in _packets(await objects.get(key))]
+        if ends:
+            extents.append((min(p.start for p in ends), max(p.start + p.duration for p in ends)))
+    return extents
+
+
 async def picture_fits_of(objects: Objects, keys: Sequence[str], sound: Mapping[str, Fit]) -> Mapping[str, PictureFit]:
     """Return stay → what of its pictures is kept and where they lie; stays that are kept as they are are not in it.
 
