@@ -30,6 +30,7 @@ from sederunt.errors import SetupError
 from sederunt.practice import clips
 from sederunt.practice import script as scripts
 from sederunt.practice.client import MeetingHandle, PracticeClient
+from sederunt.python_child import python_command
 
 SETTLE_S = 4.0
 console = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
@@ -301,7 +302,7 @@ def median(results: Sequence[CaptureResult], what: str) -> float:
 @asynccontextmanager
 async def busy(loops: int) -> AsyncIterator[None]:
     """Run so many processes that do nothing but burn a core."""
-    burning = [await asyncio.create_subprocess_exec(sys.executable, "-c", "while True: pass") for _ in range(loops)]
+    burning = [await asyncio.create_subprocess_exec(*python_command("-c", "while True: pass")) for _ in range(loops)]
     try:
         yield
     finally:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import IO, Any
 
 from sederunt.practice.client import PracticeClient
+from sederunt.python_child import python_command
 
 READY_S = 240
 START_DEADLINE_S = 240
@@ -53,7 +54,7 @@ async def service_process(
         **settings,
     }
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "sederunt.cli.main", "serve", "--data", str(data), "--port", "0",
+        *python_command("-m", "sederunt.cli.main", "serve", "--data", str(data), "--port", "0"),
         env=environment, stdout=asyncio.subprocess.PIPE, stderr=log, start_new_session=keep,
     )  # fmt: skip
     try:
@@ -111,7 +112,7 @@ async def child(module: str, *arguments: str, quiet: bool = False) -> AsyncItera
     """
     with tempfile.TemporaryFile() as log:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", module, *arguments,
+            *python_command("-m", module, *arguments),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 28,
             stderr=log if quiet else None,
         )  # fmt: skip
@@ -169,7 +170,7 @@ async def practice_process(speech: Path | None = None) -> AsyncIterator[Practice
 async def run_command(*arguments: str) -> str:
     """Run one `sederunt` command and return what it printed. SystemExit where it failed."""
     child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "sederunt.cli.main", *arguments),
+        *python_command("-m", "sederunt.cli.main", *arguments),
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     said, complaint = await child.communicate()

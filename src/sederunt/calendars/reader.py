@@ -8,12 +8,12 @@ alone that are to have a bot, without their people and their text: some kilobyte
 import asyncio
 import contextlib
 import json
-import sys
 from dataclasses import asdict
 from datetime import datetime
 
 from sederunt.calendars.meeting import CalendarMeeting, FeedChoice
 from sederunt.errors import DestinationError
+from sederunt.python_child import python_command
 
 CPU_S = 20
 STALLED_S = 120.0  # for a machine that is busy; CPU is what is limited
@@ -25,8 +25,7 @@ _REFUSED = "This is no calendar that we can read: {why}."
 async def read_calendar(data: bytes, *, since: datetime, until: datetime, choice: FeedChoice) -> list[CalendarMeeting]:
     """Return the chosen meetings with links that begin between two moments. Raises DestinationError (not retryable)."""
     child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", _CHILD, since.isoformat(), until.isoformat(), str(CPU_S)),
+        *python_command("-m", _CHILD, since.isoformat(), until.isoformat(), str(CPU_S)),
         env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},  # nothing of ours: it reads no setting
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -7,7 +7,6 @@ long as the service runs.
 import asyncio
 import json
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from sederunt import die_with_parent, log
 from sederunt.cli.terminal import tell_json
 from sederunt.errors import SetupError
+from sederunt.python_child import python_command
 from sederunt.settings import Settings, load
 
 
@@ -33,7 +33,7 @@ async def open_database(settings: Settings) -> OpenedDatabase:
     Raises SetupError where it cannot be opened.
     """
     process = await asyncio.create_subprocess_exec(
-        *die_with_parent.tied([sys.executable, "-m", "sederunt.cli.database_setup"]),
+        *die_with_parent.tied(python_command("-m", "sederunt.cli.database_setup")),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "SEDERUNT_DATA": str(settings.data.resolve())},

@@ -31,6 +31,7 @@ from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.cli.terminal import tell
 from sederunt.cli.watch import end_frozen
 from sederunt.errors import SetupError
+from sederunt.python_child import python_command
 from sederunt.settings import BusSettings, Settings, load
 
 logger = log.get(component="cli", role="serve")
@@ -300,7 +301,7 @@ def _nats(server: embedded.EmbeddedServer, bus: BusSettings) -> Role:
 
 
 def _roles(environment: dict[str, str], listener: int, drain_timeout_s: float) -> list[Role]:
-    command = (sys.executable, "-m", "sederunt.cli.main")
+    command = python_command("-m", "sederunt.cli.main")
     drain = ("--drain-timeout", str(drain_timeout_s))
     arguments = {"api": ("--fd", str(listener)), "host": drain, "worker": drain}
     return [

@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -17,6 +16,7 @@ from sederunt.bus.tasks import end
 from sederunt.cli.checks import Fault, check_whisper
 from sederunt.cli.terminal import tell
 from sederunt.die_with_parent import tied
+from sederunt.python_child import python_command
 from sederunt.settings import Settings, load
 
 logger = log.get(component="cli", role="worker")
@@ -74,7 +74,7 @@ class SpeechTrial:
 async def _tried(settings: Settings) -> str:
     """Return what a trial said. OSError, TimeoutError where it could not say anything."""
     process = await asyncio.create_subprocess_exec(
-        *tied([sys.executable, "-m", "sederunt.cli.speech_trial"]),
+        *tied(python_command("-m", "sederunt.cli.speech_trial")),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "SEDERUNT_DATA": str(settings.data.resolve())},

@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 from sederunt.bus.tasks import end
+from sederunt.python_child import python_command
 from sederunt.settings import Settings
 
 LONGEST_S = 180.0
@@ -47,9 +47,8 @@ class DoctorRun:
             await end(self._running)
 
     async def _run(self, settings: Settings) -> None:
-        command = ("-m", "sederunt.cli.main", "doctor", "--json", "--data", str(settings.data))
+        command = python_command("-m", "sederunt.cli.main", "doctor", "--json", "--data", str(settings.data))
         child = await asyncio.create_subprocess_exec(
-            sys.executable,
             *command,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,

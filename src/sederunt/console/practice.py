@@ -8,7 +8,6 @@ import asyncio
 import importlib.util
 import json
 import secrets
-import sys
 from dataclasses import replace
 from uuid import UUID
 
@@ -27,6 +26,7 @@ from sederunt.model.budgets import BUDGETS
 from sederunt.model.status import BotStatus
 from sederunt.platforms.registry import service_of_link
 from sederunt.practice.client import PracticeClient
+from sederunt.python_child import python_command
 
 logger = log.get(component="console")
 
@@ -71,9 +71,9 @@ class PracticeSites:
     async def _start(self) -> None:
         if importlib.util.find_spec("aiortc") is None:
             raise Conflict("The practice sites are not installed: pip install 'sederunt[practice]'.")
-        command = ("-m", "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0")
+        serve = ("practice", "serve", "--port", "0", "--control-port", "0")
         self._process = await asyncio.create_subprocess_exec(
-            *tied([sys.executable, *command]),
+            *tied(python_command("-m", "sederunt.cli.main", *serve)),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from sederunt.media.reader_server import LOST, STARTED, STOPPED_S
+from sederunt.python_child import python_command
 
 # On a machine that is busy: until a server's first answer, and between two. A server that takes longer is frozen, and
 # another one takes its place.
@@ -124,7 +124,7 @@ class ReaderServer:
     def _start(self) -> _ServerProcess:
         asking, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with asked:
-            command = [sys.executable, "-m", "sederunt.media.reader_server", str(asked.fileno()), self._acts]
+            command = python_command("-m", "sederunt.media.reader_server", str(asked.fileno()), self._acts)
             process = subprocess.Popen(
                 command, env=self._environment, pass_fds=[asked.fileno()], stdin=subprocess.DEVNULL
             )

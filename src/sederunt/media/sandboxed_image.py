@@ -1,13 +1,13 @@
 """Decode callers' pictures in a sandboxed process: a small file may unpack to gigabytes."""
 
 import asyncio
-import sys
 import threading
 from asyncio.subprocess import PIPE
 
 from sederunt.media.reader_processes import end_where_stopped
 from sederunt.media.sandbox import READER_ENVIRONMENT, raise_fault
 from sederunt.model.budgets import count_of
+from sederunt.python_child import python_command
 
 CPU_S = count_of("picture_cpu_s")  # the largest picture that is taken needs 1.4 s (measured)
 _CHILD = "sederunt.media.sandboxed_image_child"
@@ -20,7 +20,7 @@ async def sandboxed_image(data: bytes, *, gives_way: int = 0) -> bytes:
         gives_way: how much the process gives way to others, as nice(2) counts it.
     """
     child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", _CHILD, str(CPU_S), str(gives_way)),
+        *python_command("-m", _CHILD, str(CPU_S), str(gives_way)),
         env=READER_ENVIRONMENT,
         stdin=PIPE,
         stdout=PIPE,
