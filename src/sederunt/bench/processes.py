@@ -157,10 +157,9 @@ async def practice_process(speech: Path | None = None) -> AsyncIterator[Practice
     """Provide the practice sites in a process of their own, so that they are not counted; with the clips of that
     folder.
     """
+    serve = ("practice", "serve", "--port", "0", "--control-port", "0", "--control-token")
     more = ["--speech", str(speech)] if speech else []
-    async with child(
-        "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0", *more, quiet=True
-    ) as process:
+    async with child("sederunt.cli.main", *serve, *more, quiet=True) as process:
         facts = await said(process)
         async with PracticeClient(facts["control_url"]) as client:
             yield client

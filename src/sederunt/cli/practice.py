@@ -1,6 +1,7 @@
 """`sederunt practice`: run the practice sites as a process of their own, and print scripts for them."""
 
 import asyncio
+import secrets
 import signal
 from pathlib import Path
 from typing import get_args
@@ -24,11 +25,15 @@ def serve(
     meeting: list[Path] = typer.Option([], help="A script (.toml or .json) to open a meeting with; may be repeated."),
     demo: bool = typer.Option(False, help="Open a meeting with the demonstration script."),
     speech: list[Path] = SPEECH,
+    control_token: bool = typer.Option(
+        False, "--control-token", help="Put a token into the control API's address: only who reads the output has it."
+    ),
 ) -> None:
     """Run the practice sites until interrupted; prints what a browser needs to reach them, one JSON object."""
     log.configure("lines")
     _offer(speech)
-    asyncio.run(_serve(port, control_port, [_read(path) for path in meeting] + ([script.demo()] if demo else [])))
+    scripts = [_read(path) for path in meeting] + ([script.demo()] if demo else [])
+    asyncio.run(_serve(port, control_port, scripts, secrets.token_urlsafe(24) if control_token else ""))
 
 
 @app.command()
@@ -64,11 +69,11 @@ def _read(path: Path) -> script.Script:
         raise typer.BadParameter(f"{path}: {' '.join(faults)}", param_hint="--meeting") from error
 
 
-async def _serve(port: int, control_port: int, scripts: list[script.Script]) -> None:
+async def _serve(port: int, control_port: int, scripts: list[script.Script], control_token: str) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    async with PracticeServer(port, control_port=control_port) as server:
+    async with PracticeServer(port, control_port=control_port, control_token=control_token) as server:
         opened = [(await server.open_meeting(each)).url for each in scripts]
         facts = {"port": server.port, "control_url": server.control_url, "host_rules": server.host_rules}
         tell_json(facts | {"meetings": opened})

@@ -71,7 +71,7 @@ class PracticeSites:
     async def _start(self) -> None:
         if importlib.util.find_spec("aiortc") is None:
             raise Conflict("The practice sites are not installed: pip install 'sederunt[practice]'.")
-        serve = ("practice", "serve", "--port", "0", "--control-port", "0")
+        serve = ("practice", "serve", "--port", "0", "--control-port", "0", "--control-token")
         self._process = await asyncio.create_subprocess_exec(
             *tied(python_command("-m", "sederunt.cli.main", *serve)),
             stdin=asyncio.subprocess.DEVNULL,

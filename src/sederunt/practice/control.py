@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from sederunt.errors import InvalidConfig, RequestError
 from sederunt.practice import clips, script
@@ -80,7 +80,9 @@ def packets(meeting: Meeting, bot: str | None, after: int) -> list[dict[str, Any
     return [packet._asdict() for packet in list(sent)[after:]]
 
 
-def app(server: "PracticeServer") -> Starlette:
+def app(server: "PracticeServer", token: str = "") -> Starlette:
+    """Return the application; with a token only below it, as the first part of every path."""
+
     def meeting(request: Request) -> Meeting:
         return server.meeting(request.path_params["code"])
 
@@ -126,15 +128,14 @@ def app(server: "PracticeServer") -> Starlette:
         fields = error.fields if isinstance(error, InvalidConfig) else {}
         return JSONResponse({"message": str(error), "fields": fields}, getattr(error, "status", 400))
 
-    return Starlette(
-        routes=[
-            Route("/meetings", create, methods=["POST"]),
-            Route("/meetings", index),
-            Route("/meetings/{code}", show),
-            Route("/meetings/{code}", delete, methods=["DELETE"]),
-            Route("/meetings/{code}/events", events),
-            Route("/meetings/{code}/packets", sent),
-            Route("/meetings/{code}/{deed}", do, methods=["POST"]),
-        ],
-        exception_handlers={RequestError: refused},
-    )
+    routes = [
+        Route("/meetings", create, methods=["POST"]),
+        Route("/meetings", index),
+        Route("/meetings/{code}", show),
+        Route("/meetings/{code}", delete, methods=["DELETE"]),
+        Route("/meetings/{code}/events", events),
+        Route("/meetings/{code}/packets", sent),
+        Route("/meetings/{code}/{deed}", do, methods=["POST"]),
+    ]
+    mounted = [Mount(f"/{token}", routes=routes)] if token else routes
+    return Starlette(routes=mounted, exception_handlers={RequestError: refused})

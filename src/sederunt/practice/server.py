@@ -40,17 +40,23 @@ logger = log.get(component="practice")
 
 
 class PracticeServer:
-    """All meetings of one process. Ports of 0 are chosen by the system."""
+    """All meetings of one process. Ports of 0 are chosen by the system.
 
-    def __init__(self, port: int = 0, *, control_port: int = 0, host: str = "127.0.0.1") -> None:
+    Args:
+        control_token: first part of the control API's paths, so that nobody else on this machine can use it.
+    """
+
+    def __init__(
+        self, port: int = 0, *, control_port: int = 0, host: str = "127.0.0.1", control_token: str = ""
+    ) -> None:
         self.meetings: dict[str, Meeting] = {}
-        self._host = host
+        self._host, self._control_token = host, control_token
         self._sockets = _listen(host, port, control_port)
         self._folder = tempfile.TemporaryDirectory(prefix="sederunt-practice-")
         self.certificate = tls.make(Path(self._folder.name), sites.all_hosts())
         self._servers = (
             _Server(_site_app(self.meetings), self._sockets[0], certificate=self.certificate),
-            _Server(control.app(self), self._sockets[1], certificate=None),
+            _Server(control.app(self, control_token), self._sockets[1], certificate=None),
         )
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -63,7 +69,8 @@ class PracticeServer:
     @property
     def control_url(self) -> str:
         """Return the base address of the control API."""
-        return f"http://{self._host}:{self._sockets[1].getsockname()[1]}"
+        address = f"http://{self._host}:{self._sockets[1].getsockname()[1]}"
+        return f"{address}/{self._control_token}" if self._control_token else address
 
     @property
     def host_rules(self) -> str:

@@ -6,10 +6,14 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
 
+import httpx2
 import pytest
 import uvicorn
 
+from sederunt.console.practice import PracticeSites
 from sederunt.errors import RequestError, SetupError
 from sederunt.practice import script
 from sederunt.practice.client import PracticeClient
@@ -33,6 +37,23 @@ async def test_the_served_process_says_how_it_is_reached(facts: dict[str, Any]) 
     assert f"MAP meet.google.com 127.0.0.1:{facts['port']}" in facts["host_rules"]
     async with PracticeClient(facts["control_url"]) as client:
         assert await client.host_rules() == facts["host_rules"]
+
+
+async def test_the_sites_that_the_console_starts_obey_the_console_alone() -> None:
+    sites = PracticeSites()
+    try:
+        meeting, _ = await sites.open_meeting(UUID(int=1))
+        known = sites._control_url
+        port = urlsplit(known).port
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as stranger:
+            code = meeting.rpartition("/")[2]
+            for guess in ("", "/x", "/meetings"):
+                for method, path in (("GET", "/meetings"), ("POST", "/meetings"), ("POST", f"/meetings/{code}/end")):
+                    assert (await stranger.request(method, guess + path)).status_code == 404, guess + path
+        async with PracticeClient(known) as client:
+            assert [each["is_over"] for each in (await client.ask("GET", "/meetings"))["meetings"]] == [False]
+    finally:
+        await sites.close()
 
 
 def test_a_port_that_is_taken_is_named() -> None:
