@@ -20,7 +20,7 @@ from sederunt.transcription.diarization.diarizer import diarize
 from sederunt.transcription.diarization.networks import Networks, load_networks
 from sederunt.transcription.models import find
 from sederunt.transcription.provider import Task
-from sederunt.transcription.whisper import PROVIDER
+from sederunt.transcription.whisper import PROVIDER, files
 
 # What PyTorch 2.13 computes from the same checkpoints for shipped speech.
 VOICE = (-0.6319, -0.3909, -0.2536, 0.308, -0.8951, -0.5755, 0.0212, 0.1794)
@@ -109,6 +109,21 @@ def test_graphs_are_made_once(here: Settings, networks: Networks) -> None:
     assert weights.find(here) == directory
     assert (directory / "voice.onnx").stat().st_mtime_ns == made
     assert [path.name for path in directory.parent.iterdir()] == [directory.name]
+
+
+@pytest.mark.parametrize("name", [*weights.CHECKPOINTS, files.MANIFEST])
+def test_a_bit_that_changed_is_noticed_and_the_file_made_again(name: str, here: Settings, tmp_path: Path) -> None:
+    settings = here.model_copy(update={"data": tmp_path})
+    directory = weights.find(settings)
+    assert directory is not None
+    path = directory / name
+    made = path.read_bytes()
+    path.write_bytes(made[:-9] + bytes([made[-9] ^ 1]) + made[-8:])
+    without_package = settings.model_copy(update={"diarization": DiarizationSettings(path=tmp_path / "nowhere")})
+    with pytest.raises(SetupError, match="is not what it was"):
+        load_networks(without_package)
+    assert load_networks(settings) is not None
+    assert path.read_bytes() == made
 
 
 def test_a_package_with_other_weights_is_refused(tmp_path: Path) -> None:

