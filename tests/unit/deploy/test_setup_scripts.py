@@ -1,11 +1,17 @@
-"""What `make demo` does on other machines: without apt, without sudo, with snaps. Played with a fake apt."""
+"""What `make demo` does on other machines: without apt, without sudo, with snaps. Played with a fake apt.
 
+And what it installs: what is locked, with its digest, and nothing else.
+"""
+
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
-INSTALL = Path(__file__).parents[3] / "scripts" / "install-packages"
+ROOT = Path(__file__).parents[3]
+INSTALL = ROOT / "scripts" / "install-packages"
 
 # Answers as Debian's or Ubuntu's would: a version per package, and a list of what was installed.
 POLICY = """#!/bin/sh
@@ -76,3 +82,20 @@ def test_without_root_and_sudo_the_command_is_told(machine: Path) -> None:
     answer = install(machine, "xvfb")
     assert answer.returncode == 1
     assert "apt-get install xvfb" in answer.stderr
+
+
+@pytest.mark.parametrize("recipe", ["scripts/setup", "scripts/oracle", "deploy/Dockerfile"])
+def test_whatever_is_installed_has_a_digest(recipe: str) -> None:
+    """This package itself is built by what is installed already: pip's own way would fetch a builder without one."""
+    installs = re.findall(r"\bpip install (.*?)(?:\\\n|\|\||\n)", (ROOT / recipe).read_text())
+    assert installs
+    for install in installs:
+        is_own = "--no-deps" in install and ("--no-build-isolation -e ." in install or "wheels/*.whl" in install)
+        assert is_own or "--require-hashes -r " in install, install
+
+
+def test_this_package_is_built_by_the_locked_builder() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        [builder] = tomllib.load(file)["build-system"]["requires"]
+    for lock in ("setup.lock", "requirements-dev.lock"):
+        assert f"{builder} \\\n    --hash=sha256:" in (ROOT / lock).read_text()
