@@ -53,6 +53,7 @@ class Call:
             links=self.context.links(base),
             now=self.context.clock.now(),
             holder=self.caller.holder,
+            may_listen=Scope.READ in self.caller.scopes,
             may_act=Scope.LIVE in self.caller.scopes,
         )
 

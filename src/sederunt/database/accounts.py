@@ -133,10 +133,10 @@ class Accounts:
         """Return the key of this digest, unless it is unknown, revoked or expired."""
         return self._unexpired(await self._key.first(digest=digest))
 
-    async def is_valid(self, account_id: UUID, key_id: UUID) -> bool:
-        """Return whether a key of an account is there, and neither revoked nor expired."""
+    async def key_of(self, account_id: UUID, key_id: UUID) -> ApiKey | None:
+        """Return a key of an account, unless it is unknown, revoked or expired."""
         key = self._unexpired(await self._key_by_id.first(key_id=key_id))
-        return key is not None and key.account_id == account_id
+        return key if key is not None and key.account_id == account_id else None
 
     def _unexpired(self, row: Mapping[str, Any] | None) -> ApiKey | None:
         key = ApiKey(**row) if row else None

@@ -10,17 +10,20 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
+from sqlalchemy import update
 from structlog.testing import capture_logs
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from harness.api_room import on_a_socket
+from harness.api_room import GOOD_BOT, on_a_socket
 from harness.console_room import visitor
 from harness.listener import Listener, listening
 from harness.socket_room import SOCKETS_PER_ACCOUNT, Stage
+from sederunt.accounts.keys import Scope
 from sederunt.accounts.sign_in import MemberRole, SignIns
 from sederunt.api.sockets import endpoints
 from sederunt.api.sockets.endpoints import FRAMES_PER_MINUTE, MOST_ORDERS
 from sederunt.bus import feeds
+from sederunt.database import tables as t
 from sederunt.database.outbox import Outbox
 from sederunt.jobs.publish import sweep
 from sederunt.model.budgets import count_of
@@ -80,6 +83,35 @@ async def test_a_key_that_is_revoked_takes_its_addresses_with_it(stage: Stage) -
         assert {(await refusal(stage.address(shown, kind)))[0] for kind in SOCKETS} == {401}
         await stage.tell(bot, ts(1))
         assert (await other.next())["data"]["transcript"] == "Sentence 1."
+
+
+@pytest.mark.parametrize(
+    ("scopes", "opened"),
+    [
+        ({Scope.WRITE}, ()),
+        ({Scope.WRITE, Scope.LIVE, Scope.ADMIN}, ()),
+        ({Scope.WRITE, Scope.READ}, SOCKETS[1:]),
+        ({Scope.WRITE, Scope.READ, Scope.LIVE}, SOCKETS),
+    ],
+)
+async def test_a_key_without_read_is_told_no_address_and_opens_none(
+    stage: Stage, scopes: set[Scope], opened: tuple[str, ...]
+) -> None:
+    text, key = await stage.room.keys.create(stage.room.account_id, "everything")
+    limited, _ = await stage.room.keys.create(stage.room.account_id, "limited", scopes=scopes)
+    wish = {**GOOD_BOT, "realtime_audio": True}
+    async with stage.room.client_of(text) as everything, stage.room.client_of(limited) as client:
+        shown = (await everything.post("/bot", json=wish)).json()
+        assert [kind for kind in SOCKETS if (await client.post("/bot", json=wish)).json()[kind]] == list(opened)
+    # An address that an earlier version told to such a key.
+    async with stage.room.database.begin() as connection:
+        await connection.execute(update(t.api_keys).where(t.api_keys.c.id == key.id).values(scopes=" ".join(scopes)))
+    for kind in SOCKETS:
+        if kind in opened:
+            async with stage.listen(shown, kind):
+                pass
+        else:
+            assert (await refusal(stage.address(shown, kind)))[0] == 401, kind
 
 
 async def test_a_key_that_expires_takes_its_addresses_with_it(stage: Stage) -> None:

@@ -1,4 +1,5 @@
-"""Open sockets of this process by holder: an address works as long as the key, or session, that it was given to.
+"""Open sockets of this process by holder: an address works as long as the key, or session, that it was given to, and
+only where that may read. Every socket tells what is said in a meeting; one that takes orders needs `live` as well.
 
 A key may be revoked in another process, or by a command, and a person be removed. While sockets are open, their holders
 are looked at twice a second.
@@ -13,7 +14,7 @@ from uuid import UUID
 
 from sederunt import log
 from sederunt.accounting import Ledger, Rate
-from sederunt.accounts.keys import Caller, Scope
+from sederunt.accounts.keys import Caller, Scope, scopes_of
 from sederunt.accounts.sign_in import SignIns
 from sederunt.bus.tasks import end
 from sederunt.database.accounts import Accounts
@@ -33,7 +34,7 @@ class _Holder:
 
     account_id: UUID
     name: bytes  # a key's id, or the digest of a session
-    acts: bool  # by a socket that takes orders
+    needs: frozenset[Scope]  # to keep the socket
 
 
 class SocketHolders:
@@ -56,13 +57,14 @@ class SocketHolders:
     async def hold(self, account_id: UUID, name: bytes, *, acts: bool) -> AsyncIterator[asyncio.Event]:
         """Provide an event that is set once a key is revoked or expired, or a session over, while a socket is open.
 
-        Raises Unauthorized for a holder that is so already, TooManyRequests where the account has too many sockets.
+        Raises Unauthorized for a holder that is so already, or lacks a scope, TooManyRequests where the account has too
+        many sockets.
 
         Args:
             name: of the holder, as its address tells it.
             acts: whether the socket takes orders, which a person may lose the right to.
         """
-        holder = _Holder(account_id, name, acts)
+        holder = _Holder(account_id, name, frozenset({Scope.READ, Scope.LIVE} if acts else {Scope.READ}))
         if not await self._is_let_in(holder):
             raise Unauthorized
         if not self._ledger.has_room("sockets", account_id):
@@ -105,11 +107,13 @@ class SocketHolders:
 
     async def refuse_who_is_over(self, caller: Caller) -> None:
         """Raise Unauthorized where a caller's key was revoked, or the session ended, while their request lasted."""
-        if not await self._is_let_in(_Holder(caller.account_id, caller.holder, acts=False)):
+        if not await self._is_let_in(_Holder(caller.account_id, caller.holder, frozenset())):
             raise Unauthorized
 
     async def _is_let_in(self, holder: _Holder) -> bool:
         if len(holder.name) == _KEY_BYTES:
-            return await self._accounts.is_valid(holder.account_id, UUID(bytes=holder.name))
-        scopes = await self._sign_ins.scopes_of_session(holder.name, holder.account_id)
-        return (Scope.LIVE if holder.acts else Scope.READ) in scopes
+            key = await self._accounts.key_of(holder.account_id, UUID(bytes=holder.name))
+            scopes = scopes_of(key) if key is not None else frozenset()
+        else:
+            scopes = await self._sign_ins.scopes_of_session(holder.name, holder.account_id)
+        return bool(scopes) and holder.needs <= scopes

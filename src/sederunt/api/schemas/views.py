@@ -35,6 +35,7 @@ class Addresses:
     links: Links
     now: datetime
     holder: bytes = b""  # who is told the addresses of sockets: `Caller.holder`
+    may_listen: bool = True  # False: without the addresses of sockets, all of which tell what is said
     may_act: bool = True  # False: without the address of the socket that takes orders
     to_be_kept: bool = False  # without secrets: what is kept as a first answer lies open in the database
 
@@ -82,7 +83,7 @@ def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
     """Return a bot's own fields; transcript, participants and events are empty."""
     config = bot.config
     holder, derive = addresses.holder, addresses.links.derive
-    told = is_realtime(bot) and not addresses.to_be_kept
+    told = is_realtime(bot) and addresses.may_listen and not addresses.to_be_kept
     sockets = socket_addresses(addresses.base_url, bot, holder, derive) if told else None
     return {
         "id": str(bot.id),
