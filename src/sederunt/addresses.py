@@ -5,6 +5,10 @@ metadata service. So the check is made where the socket is opened: the name is r
 to is judged, and the connection goes to the very address that was judged. Redirects, retries and names that change
 their mind (rebinding) all pass through the same place.
 
+The addresses of this machine's own interfaces are private, too, public ones included: what listens there for the
+machine itself, behind a firewall perhaps, hears a call from here. Which they are is read for every judgment, since
+interfaces come and go.
+
 Ports: 80, 443 and everything from 1024 on. Receivers on public hosts often listen on ports of their own; below 1024
 live mail, name and login services, to which a request from us could be made to speak.
 """
@@ -21,6 +25,7 @@ from urllib.parse import urlsplit
 
 import httpcore2
 import httpx2
+import psutil
 
 from sederunt.errors import DestinationError
 from sederunt.name_lookup import Address, LookupShare, addresses_of
@@ -52,15 +57,23 @@ AS_IT_IS = "identity"  # the content encoding that packs nothing
 
 
 def is_public(address: Address) -> bool:
-    """Return whether this is a global unicast address, also when seen through every wrapping we know."""
+    """Return whether this is a global unicast address, also when seen through every wrapping we know, and none of this
+    machine's own.
+    """
     if isinstance(address, IPv4Address):
-        return address.is_global and not any(address in network for network in _CLOSED_V4)
+        is_global = address.is_global and not any(address in network for network in _CLOSED_V4)
+        return is_global and not _is_own(address)
     carried = _carried(address)
     if carried is not None:
         # A public address in a wrapping would be let through by its nature, but nobody needs 6to4 or Teredo today,
         # and the relay decides where such a packet goes. The mapped form is just another spelling.
         return address in _CARRIERS[0][0] and is_public(carried)
-    return address in _GLOBAL_V6 and address.is_global
+    return address in _GLOBAL_V6 and address.is_global and not _is_own(address)
+
+
+def _is_own(address: Address) -> bool:
+    """Return whether an interface of this machine has this address now."""
+    return any(str(address) == own.address for each in psutil.net_if_addrs().values() for own in each)
 
 
 def refusal(url: str, *, allow_private: bool = False) -> str | None:

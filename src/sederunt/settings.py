@@ -446,7 +446,7 @@ class Settings(BaseSettings):
 
     data: Path = Field(Path("data"), description="The data directory: database, storage, queue, spool, models.")
     allow_private_addresses: bool = Field(
-        False, description="Let webhooks, avatars and recordings be on private networks."
+        False, description="Let webhooks, avatars and recordings be on private networks and on this machine."
     )
     secret_keys: tuple[SecretStr, ...] = Field(
         (), description="Keys that seal stored secrets, newest first; default: one made in the data directory."

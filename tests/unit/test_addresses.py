@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from ipaddress import ip_address
+from types import SimpleNamespace
 
 import httpcore2
 import httpx2
@@ -64,6 +65,19 @@ def test_an_address_that_is_not_global_unicast_is_closed(text: str) -> None:
 @pytest.mark.parametrize("text", OPEN)
 def test_a_global_unicast_address_is_open(text: str) -> None:
     assert is_public(ip_address(text))
+
+
+def test_public_addresses_of_this_machine_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {text: SimpleNamespace(address=text) for text in ("93.184.216.34", "2a00:1450:4001:80e::200e")}
+    interfaces = {"lo": [], "eth0": list(own.values())}
+    monkeypatch.setattr("psutil.net_if_addrs", lambda: interfaces)
+    for text in (*own, "::ffff:93.184.216.34", "2A00:1450:4001:080e:0::200e"):
+        assert not is_public(ip_address(text))
+    assert refusal("https://93.184.216.34/") == refusal("https://127.0.0.1/")
+    assert refusal("https://[2a00:1450:4001:80e::200e]:8080/", allow_private=True) is None
+    assert is_public(ip_address("8.8.8.8"))
+    interfaces["eth1"] = [SimpleNamespace(address="8.8.8.8")]  # one that came later
+    assert not is_public(ip_address("8.8.8.8"))
 
 
 @given(st.ip_addresses(v=4))
