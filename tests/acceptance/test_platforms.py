@@ -19,8 +19,9 @@ from harness.matrix import LISTED, Cell, Result, Stage, play_all, show, table
 from harness.receiver import Receiver
 from harness.service import Practice, Service
 from harness.signed_in import keep_account
-from sederunt.practice.quirks import Quirks
+from sederunt.practice.quirks import Quirks, disagreeing
 from sederunt.practice.script import Service as Site
+from sederunt.practice.script import demo
 
 MODE = os.environ.get("PLATFORM_MODE", "")
 EVERY = bool(os.environ.get("PLATFORM_EVERY"))
@@ -53,7 +54,7 @@ def doors(service: Site) -> list[Cell]:
             **refused,
             reason=TIMED_OUT[service],
             fields={"stop_options": {"waiting_room_timeout": 1}},
-            long=service == "teams",
+            long=service != "zoom",  # it asks again
         ),
         cell(
             "caller's limit in the lobby",
@@ -196,6 +197,9 @@ MEET = [
     Cell(service="gmeet", name="blank at first", variant={"stalls": 1}, long=True),
     Cell(service="gmeet", name="blocked", variant={"entry": "blocked"}, status="bot_detected", reason=None, tries=4,
          long=True),
+    Cell(service="gmeet", name="removed for good", variant={"signals": "page", "quirks": Quirks(barring=True)},
+         deeds=[("status:recording", "kick")], reason="kicked", ends=False),
+    Cell(service="gmeet", name="nobody answers the first time", variant={"quirks": Quirks(unanswered=1)}, long=True),
     Cell(service="gmeet", name="full", variant={"entry": "full"}, status="not_admitted", reason="request_denied"),
     Cell(service="gmeet", name="locked", variant={"entry": "locked"}, status="not_admitted", reason="request_denied"),
     Cell(service="gmeet", name="refused without a word why", variant={"entry": "unexplained"}, status="not_admitted",
@@ -246,9 +250,22 @@ ZOOM = [
          status="not_admitted", reason="invalid_meeting_url", long=True),
 ]  # fmt: skip
 
+
+def drawn_ending(site: Site, seed: int) -> str:
+    """How a drawn meeting ends for the bot."""
+    return "kicked" if disagreeing(demo(service=site), seed).variant.quirks.barring else "meeting_ended"
+
+
 # Sites that disagree with themselves, drawn by a seed each time; `DISAGREE_SEEDS=1,2,3` plays these.
 DISAGREEING = [
-    Cell(service=service, name=f"disagrees, seed {seed}{named}", disagrees=int(seed), variant=variant, **BOTH)
+    Cell(
+        service=service,
+        name=f"disagrees, seed {seed}{named}",
+        disagrees=int(seed),
+        variant=variant,
+        reason=drawn_ending(service, int(seed)),
+        **BOTH,
+    )
     for seed in os.environ["DISAGREE_SEEDS"].split(",")
     for service, named, variant in (
         *((site, "", {}) for site in get_args(Site)),
@@ -325,6 +342,8 @@ def test_each_cell_ends_as_its_evidence_says(cell: Cell, results: Mapping[str, R
     late = cell.reason == "call_already_finished" and "waiting_for_capacity" in str(result.bot["events"])
     outside = ("never_admitted", "no_capacity") if late else ("never_admitted",)
     assert (result.bot["verdict"] in outside) == (cell.status not in ("finished", "failed"))
+    if cell.reason == "kicked":
+        assert len(result.states) == 1, "who was put out does not come back"
     assert bool(result.bot["recording_url"]) == (cell.status == "finished")
     if cell.status not in ("finished", "failed") and cell.reason != "manually_stopped":
         assert "screenshot" in result.bot["evidence"]

@@ -55,7 +55,7 @@ ALTERNATIVES: Mapping[str, Mapping[str, Sequence[str]]] = {
         "Make sure you entered the correct meeting code in the URL": _MEET_INVALID,
         "The meeting code you entered doesn't work": _MEET_INVALID,
         "This meeting has ended": ("Meeting has ended",),
-        "You've been removed from the meeting": ("You were removed from the meeting",),
+        "You've been removed from the meeting": ("You were removed from the meeting", "Removed from meeting"),
         "Your host ended the meeting for everyone": ("The call ended", "Meeting ended", "Call ended"),
         "This video call is being recorded": (
             "This video call is being transcribed",

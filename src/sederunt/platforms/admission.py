@@ -70,7 +70,7 @@ async def join(
             on_state(reading)
         if signed_in and (rejected := _void_session(flow, reading, controls)) is not None:
             return Admission(reading=rejected)
-        if await flow.load_again_if_premature(reading):
+        if await flow.load_again_if_premature(reading) or await flow.ask_again_if_unanswered(reading):
             continue
         if (
             ended := _led_away(flow, platform, reading)

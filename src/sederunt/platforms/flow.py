@@ -212,6 +212,24 @@ class PageFlow:
             await self.clock.sleep(LOOK_EVERY_S)
         return True
 
+    async def ask_again_if_unanswered(self, reading: Reading) -> bool:
+        """Ask to be let in once more, after a pause, where the site itself has ended a request that nobody answered and
+        the caller's waiting time is not over by then."""
+        if self.limits is None or reading.row not in self.pages.journey.ask_again:
+            return False
+        if self.clock.monotonic() - self.seen.state_since < reading.settle_s:
+            return False
+        pause_s = self.pages.journey.ask_again[reading.row]
+        self.limits.note_waiting()  # the lobby may have been in words that no row knows
+        if self.limits.waiting_left_s <= pause_s:
+            return False
+        logger.info("nobody answered, asking again", action="asking_again", row=reading.row, pause_s=pause_s)
+        await self.clock.sleep(pause_s)
+        self.steps.done.clear()
+        self.seen.last = None
+        await self.open(self.entry_urls[0])
+        return True
+
     async def load_again_if_stalled(self, reading: Reading) -> None:
         """Load a page again that stays unknown, by the other door where the site has one; after a knock it may be a
         waiting room in words we do not know, which is not left for that."""

@@ -71,7 +71,14 @@ class EntryLimits:
     @property
     def has_waited(self) -> bool:
         """Return whether the bot has waited to be let in for as long as its caller allows."""
-        return self._waits_since is not None and self._clock.monotonic() - self._waits_since >= self._waiting_room_s
+        return self.waiting_left_s <= 0
+
+    @property
+    def waiting_left_s(self) -> float:
+        """Return the seconds for which the bot may still wait to be let in; endless until it waits."""
+        if self._waits_since is None:
+            return math.inf
+        return self._waiting_room_s - (self._clock.monotonic() - self._waits_since)
 
     @property
     def left_s(self) -> float:

@@ -36,6 +36,11 @@ _REMOVED = (
     r"\byou(?:'ve| have)? (?:were|was|been|got) (?:removed|kicked|ejected|expelled)\b",
     rf"\b(?:{_SOMEBODY}|has|have) (?:removed|kicked|ejected|expelled) you\b",
     rf"\b(?:removed|kicked|ejected|expelled) you (?:from|out of) (?:the|this) {_MEETING}",
+    # A heading that leaves out who was. In the middle of a sentence it is about somebody else.
+    rf"^(?:removed|kicked|ejected|expelled) (?:from|out of) (?:the |this |your )?{_MEETING}\b",
+    # Only who was put out is told this: anybody else may ask again.
+    rf"\byou(?:'re| are)? (?:can't|cannot|can not|unable to|not able to|not allowed to) "
+    rf"(?:re-?join|(?:join|enter) (?:the |this )?{_MEETING} again)",
 )
 _REMOVED_ELSEWHERE = (
     r"\b(?:du wurdest|sie wurden|du bist|sie sind) .{0,40}(?:entfernt|ausgeschlossen|rausgeworfen)",
@@ -49,6 +54,12 @@ _REMOVED_ELSEWHERE = (
     r"usunięto (?:cię|pana|panią)|został\S* usunięt|"
     r"(?:du har|du blev|du er blevet) .{0,8}(?:tagits bort|borttag|fjern)",
     r"вас (?:удалили|исключили)|вы были (?:удалены|исключены)|çıkarıldınız",
+    rf"^aus (?:der|dem|diese[rm]) {_SITZUNG} (?:entfernt|ausgeschlossen)",
+    rf"^(?:retirée?|exclue?|expulsée?|expulsad[oa]|eliminad[oa]) de (?:la |l'|cette |esta )?{_REUNION}",
+    rf"^(?:rimoss[oa]|espuls[oa]|removid[oa]|expuls[oa]) d(?:a|alla|all'|este|esta) ?{_RIUNIONE}",
+    r"(?:kannst|können) .{0,50}nicht (?:wieder|erneut|noch einmal) (?:beitreten|teilnehmen)",
+    r"(?:pouvez|peux) (?:pas|plus) rejoindre|no puedes? volver a (?:unirte|unirse|entrar)",
+    r"non puoi (?:rientrare|partecipare di nuovo)|n[aã]o pode voltar a (?:participar|entrar)|再参加(?:する|は)?.{0,4}できません",
 )
 _OVER = (
     rf"\b(?:this|the|your) (?:[\w-]+ ){{0,2}}{_MEETING} (?:has|is) (?:already )?(?:ended|over|finished|been ended)",

@@ -88,4 +88,6 @@ class Journey:
     reloads: int = 2
     # Refusals that may be premature: row id → (pause in seconds, how often to load again before it is believed).
     load_again: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+    # Refusals that say that nobody answered: row id → seconds after which the bot asks again.
+    ask_again: Mapping[str, float] = field(default_factory=dict)
     name_means_guest: bool = True  # a signed-in browser is never asked for a name

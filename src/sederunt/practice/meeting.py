@@ -98,6 +98,12 @@ class Meeting:
             other.standing == "in_call" and other.name == name for other in self.visitors.values()
         ):
             entry = "unexplained"
+        if self.variant.quirks.barring and any(
+            other.name == name and other.person is not None and other.person.removed for other in self.visitors.values()
+        ):
+            entry = "barred"
+        elif len(self.events.after(kind="knocked")) <= self.variant.quirks.unanswered:
+            entry = "server_timeout"
         if entry in ("open", "sign_in"):
             self.admit(visitor)
             return
@@ -109,6 +115,7 @@ class Meeting:
             "full": "full",
             "unexplained": "unexplained",
             "invalid": "invalid",
+            "barred": "barred",
         }
         screen = screens.get(entry, "host_elsewhere" if entry == "host_elsewhere" else "lobby")
         visitor.tell({"show": screen, "name": name, "redirect_s": self.variant.redirect_s})
@@ -149,7 +156,7 @@ class Meeting:
         visitor.person.removed = True
         self.events.add("kicked", bot=visitor.id, name=visitor.name)
         self.site.removed(self, visitor)
-        self._part(visitor, "removed")
+        self._part(visitor, "removed_for_good" if self.variant.quirks.barring else "removed")
 
     def go(self, visitor: Visitor) -> None:
         """Let a bot go that left by itself, or whose page is gone."""
@@ -205,6 +212,9 @@ class Meeting:
             self.end()
         elif deed.do == "record":
             self.tell_all({"notice": "recording"})
+        elif deed.do == "remove_bots":
+            for visitor in self.in_call():
+                self.kick(visitor)
         elif deed.do == "join":
             self._join(self.cast.of_name(deed.who))
         else:

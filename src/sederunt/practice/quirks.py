@@ -37,6 +37,8 @@ class Quirks:
     only_one: bool = False  # the page says so when the bot is alone
     standing: str = ""  # says the page all through the call, with nothing to press (Meet, Zoom)
     closable: bool = False  # the question for sound can be closed unanswered (Zoom)
+    barring: bool = False  # who is removed is told that it is for good, and refused at the next knock (Meet)
+    unanswered: int = 0  # so many knocks the site ends by itself after the variant's `after_s` (Meet)
     soundless: bool = False  # "Don't use audio" is chosen before anybody chose: who leaves it hears nothing (Teams)
 
 
@@ -80,7 +82,11 @@ def disagreeing(script: "Script", seed: int) -> "Script":
         soundless=chance.random() < 0.5,
         standing=chance.choice(["", *STANDING.get(script.service, ())]),
         closable=chance.random() < 0.5,
+        barring=chance.random() < 0.3 and script.service == "gmeet",
+        unanswered=int(chance.random() < 0.3 and script.service == "gmeet"),
     )
+    if quirks.barring:  # which shows only where the bot is removed
+        acts = [replace(act, do="remove_bots") if act.do == "end" else act for act in acts]
     return replace(
         script,
         cast=(*script.cast, *more),

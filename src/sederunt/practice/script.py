@@ -26,9 +26,10 @@ Deed = Literal[
     "rename",  # who, text: the new name
     "chat",  # who, text
     "record",  # the recording notice appears at everyone's page
+    "remove_bots",  # the host removes every bot from the call
     "end",  # the host ends the meeting for everyone
 ]
-_OF_NOBODY: frozenset[Deed] = frozenset({"record", "end"})
+_OF_NOBODY: frozenset[Deed] = frozenset({"record", "remove_bots", "end"})
 # How a bot is received.
 Entry = Literal[
     "open",  # no knock: the bot is in at once

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import pytest
@@ -17,6 +17,7 @@ from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Decoder, Platform
 from sederunt.platforms.registry import platform_of, services
+from sederunt.platforms.site import Site
 from sederunt.platforms.text import parts
 from sederunt.practice.quirks import Quirks
 from sederunt.practice.script import CastMember, Script, Variant
@@ -183,6 +184,31 @@ async def test_who_is_not_let_in_knows_why(
     stay = await visit(service, **{"entry": "open", "after_s": 0.2, **variant})
     reading = await stay.join()
     assert (reading.state, reading.reason) == (state, reason), (reading, stay.states)
+
+
+async def test_meet_is_asked_again_when_it_has_ended_a_knock_itself(visit: OpenStay) -> None:
+    stay = await visit(Service("gmeet"), quirks=Quirks(unanswered=1), after_s=0.5)
+    assert isinstance(stay.platform, Site)
+    journey = stay.platform.journey
+    stay.platform = replace(stay.platform, journey=replace(journey, ask_again=dict.fromkeys(journey.ask_again, 0.2)))
+    assert (await stay.join(waiting_room_s=120)).state is PageState.IN_CALL, stay.states
+    assert len(stay.meeting.events.after(kind="knocked")) == 2
+    assert [event.data["screen"] for event in stay.meeting.events.after(kind="denied")] == ["nobody_answered"]
+
+
+@pytest.mark.parametrize("signals", ["network", "page"])
+async def test_who_was_removed_from_a_meet_for_good_knows_it_then_and_at_the_door(
+    visit: OpenStay, signals: str
+) -> None:
+    stay = await visit(Service("gmeet"), entry="knock", signals=signals, quirks=Quirks(barring=True))
+    joining = asyncio.ensure_future(stay.join())
+    await asyncio.wait_for(stay.waits.wait(), 60)
+    stay.meeting.admit(stay.meeting.visitor())
+    assert (await joining).state is PageState.IN_CALL
+    stay.meeting.kick(stay.meeting.visitor())
+    assert (await stay.stands(PageState.REMOVED, PageState.OVER)).reason is StopReason.KICKED
+    reading = await stay.join()
+    assert (reading.state, reading.reason) == (PageState.REFUSED, StopReason.REQUEST_DENIED), (reading, stay.states)
 
 
 @pytest.mark.parametrize("service", services())

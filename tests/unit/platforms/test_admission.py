@@ -411,6 +411,60 @@ async def test_a_meeting_that_was_there_and_is_no_more_waits_for_no_host(clock: 
     assert not EntryLimits(clock, 600.0, host_late=True, endless=True).waits_for_host()
 
 
+UNANSWERED = reading(PageState.REFUSED, row="x.no_answer", reason=StopReason.WAITING_ROOM_TIMEOUT, settle_s=0.4)
+ASKS_AGAIN: dict[str, Any] = {"ask_again": {"x.no_answer": 30.0}}
+
+
+class Door(Try):
+    """A door at which each knock comes to what the test says, some seconds later."""
+
+    def __init__(self, clock: FakeClock, *answers: Reading, after_s: float) -> None:
+        super().__init__(clock, KNOCK, **ASKS_AGAIN)
+        self.answers, self.after_s = answers, after_s
+        self.knocked_at: list[float] = []
+        self.show = self._shown
+
+    def _shown(self) -> Scene:
+        loads = self.page.acts.count(f"goto {LINK.url}")
+        knocks = self.page.acts.count("click knock")
+        if knocks < loads:
+            return PREJOIN, ("knock",)
+        if knocks > len(self.knocked_at):
+            self.knocked_at.append(self.passed_s)
+        waited = self.passed_s - self.knocked_at[-1] >= self.after_s
+        return self.answers[min(knocks, len(self.answers)) - 1] if waited else LOBBY, ()
+
+
+async def test_a_knock_that_the_site_itself_ends_is_repeated_after_a_pause(clock: FakeClock) -> None:
+    door = Door(clock, UNANSWERED, UNANSWERED, IN_CALL, after_s=600)
+    found = (await door.run(within_s=3600, waiting_room_s=3600)).reading
+    assert found.state is PageState.IN_CALL
+    first, second, third = door.knocked_at
+    assert min(second - first, third - second) >= 600 + 30
+
+
+async def test_a_bot_asks_again_only_while_its_caller_lets_it_wait(clock: FakeClock) -> None:
+    door = Door(clock, UNANSWERED, after_s=20)
+    found = (await door.run(waiting_room_s=100)).reading
+    assert (found.reason, found.row) == (StopReason.WAITING_ROOM_TIMEOUT, "x.no_answer")
+    assert len(door.knocked_at) == 2, "a third would be due when the time is over"
+    assert door.passed_s < 100
+
+
+async def test_a_lobby_in_words_that_nobody_knows_is_asked_again_no_longer(clock: FakeClock) -> None:
+    attempt = Try(clock, **ASKS_AGAIN)
+    attempt.show = lambda: (UNANSWERED, ())
+    assert (await attempt.run(waiting_room_s=100)).reading.row == "x.no_answer"
+    assert attempt.page.acts == [f"goto {LINK.url}"] * 4
+
+
+async def test_a_person_who_denies_the_second_knock_is_not_asked_again(clock: FakeClock) -> None:
+    denied = reading(PageState.REFUSED, row="x.denied", reason=StopReason.REQUEST_DENIED, settle_s=0.4)
+    door = Door(clock, UNANSWERED, denied, after_s=20)
+    assert (await door.run(waiting_room_s=600)).reading.reason is StopReason.REQUEST_DENIED
+    assert len(door.knocked_at) == 2
+
+
 async def test_a_known_passcode_is_given_before_the_knock(clock: FakeClock) -> None:
     attempt = Try(clock, NAME, PASSCODE, KNOCK)
     link = MeetingLink(service=Service("zoom"), url="https://x/1", meeting_id="1", passcode="864210")

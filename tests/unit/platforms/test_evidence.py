@@ -99,6 +99,22 @@ def test_the_tables_hold_together(service: Service) -> None:
     steps = [step.id for step in site.journey.steps]
     assert len(set(steps)) == len(steps)
     assert set(site.journey.load_again) <= set(ids)
+    for again in site.journey.ask_again:
+        unanswered = next(entry for entry in site.rows if entry.id == again)
+        assert unanswered.reason is StopReason.WAITING_ROOM_TIMEOUT, "who was denied does not ask again"
+
+
+def test_meet_asks_again_when_it_has_ended_a_knock_itself() -> None:
+    meet = platform_of(Service("gmeet"))
+    assert isinstance(meet, Site)
+    assert {"gmeet.no_answer", "gmeet.means.unanswered"} <= set(meet.journey.ask_again)
+
+
+def test_meets_word_of_a_removal_decides_only_where_its_page_shows_no_call() -> None:
+    meet = platform_of(Service("gmeet"))
+    call = PageSnapshot(matches=dict.fromkeys(("gmeet.controls", "gmeet.in_call_still"), ("a", "b")))
+    assert meet.judge(call, joined=True, noted=("self_status:7",)).state is PageState.IN_CALL
+    assert meet.judge(PageSnapshot(), joined=True, noted=("self_status:7",)).reason is StopReason.KICKED
 
 
 def test_a_zoom_page_that_asks_to_be_joined_again_is_known_unless_it_is_in_the_call() -> None:

@@ -62,6 +62,7 @@ SENTENCES = {
     "removed_from_lobby": (
         "Sie wurden vom Host aus diesem Meeting entfernt",
         "El anfitrión lo ha eliminado de esta reunión",
+        "You cannot rejoin this call",
     ),
     "not_allowed": (
         "You aren't allowed to join this call",
@@ -160,6 +161,19 @@ SENTENCES = {
 ENDS = {
     "removed": (
         "Anna removed you from the meeting",
+        "Removed from meeting",
+        "Removed from the call.",
+        "You can’t rejoin this meeting",
+        "You are not able to join this call again",
+        "Aus der Besprechung entfernt",
+        "Du kannst an dieser Besprechung nicht wieder teilnehmen",
+        "Exclu de la réunion",
+        "Vous ne pouvez plus rejoindre cette réunion",
+        "Expulsado de la reunión",
+        "No puedes volver a unirte a esta reunión",
+        "Rimosso dalla riunione",
+        "Não pode voltar a participar nesta reunião",
+        "この会議に再参加できません",
         "Usunięto Cię ze spotkania",
         "Du har tagits bort från mötet",
         "您已被移出会议",

@@ -88,7 +88,12 @@ _ANY_KNOCK = _target(
     "Learn more | Leave call | Return to home screen | Present | More options",
 )
 
+# Meet ends a request that nobody answers after some ten minutes (I, 2026-08). Each one rings for the people in the call,
+# so there is a pause; half a minute is long for them, and short against the ten.
+_ASK_AGAIN_S = 30.0
+
 JOURNEY = Journey(
+    ask_again=dict.fromkeys(("gmeet.no_answer", "gmeet.means.unanswered"), _ASK_AGAIN_S),
     steps=(
         Step(target=_WITHOUT_DEVICES, states=BEFORE_KNOCK),
         Step(target=_WITH_DEVICES, states=BEFORE_KNOCK, patience_s=3.0),

@@ -94,7 +94,8 @@ _ENDS = EndTexts(
     removed=(
         phrases(
             "You've been removed from the meeting | You've been removed from this meeting | "
-            "You have been removed from the meeting | removed from the meeting | You were removed from the meeting"
+            "You have been removed from the meeting | removed from the meeting | You were removed from the meeting | "
+            "Removed from meeting | You can't rejoin this meeting"
         ),
         "A B2 V",
     ),
@@ -129,6 +130,7 @@ _ADDRESSES = (
         phase=Phase.AFTER,
         state=PageState.REMOVED,
         reason=StopReason.KICKED,
+        unless=_CONTROLS,  # it may be of a connection that the page has replaced: `told_end` judges it beside a call
     ),
     # A silent session check passes through here and comes back.
     _entry.address(

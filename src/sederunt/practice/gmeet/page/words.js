@@ -33,6 +33,12 @@
     already_over: { heading: "This meeting has ended", buttons: ["Return to home screen"] },
     stale: { heading: "Your sign-in credentials might have changed", buttons: ["Sign in again"] },
     removed: { heading: "You've been removed from the meeting", buttons: ["Return to home screen"] },
+    removed_for_good: {
+      heading: "Removed from meeting",
+      more: ["You can't rejoin this meeting"],
+      buttons: ["Return to home screen"],
+    },
+    barred: { heading: "You can't rejoin this meeting", buttons: ["Return to home screen"] },
     over: { heading: "Your host ended the meeting for everyone", buttons: ["Return to home screen"] },
     left: { heading: "You left the meeting", buttons: ["Rejoin", "Return to home screen"] },
   };
