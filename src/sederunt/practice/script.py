@@ -111,7 +111,9 @@ class Variant:
     new_ssrc_every_s: float = 0.0  # audio changes its SSRC so often without new SDP; 0 never
     video: int = 0  # video tracks that the page takes
     csp: Literal["off", "strict", "trusted_types"] = "strict"
-    transform: Literal["none", "page"] = "none"  # page: the page puts its own transform on every audio receiver
+    # page: the page puts its own transform on every audio receiver and hands the frames on; plays: its transform keeps
+    # them, and the page decodes and plays them by itself; streams: the same, by createEncodedStreams, as Meet does
+    transform: Literal["none", "page", "plays", "streams"] = "none"
     elements: bool = True  # the page attaches one audio element per slot
     speaking: Literal["audio", "server"] = "audio"  # where the page's speaking marks come from
     marks: bool = True  # Zoom: tiles and control socket tell who speaks; else only the stage, by who stands on it

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.browser_room import SitIn, Sitting
+from harness.browser_room import Ear, SitIn, Sitting
 from sederunt.browser import pool
 from sederunt.browser.scripts import page_scripts
 from sederunt.model.audio import Codec
@@ -142,6 +142,31 @@ async def test_a_page_with_transforms_of_its_own_is_heard_as_samples(sit_in: Sit
     await sitting.ear.until(lambda ear: len(ear.audio(Codec.PCM16)) >= 10)
     assert [data["event"] for data in sitting.ear.of("capture")].count("displaced") >= 1
     assert (await sitting.page.capture_state())["backend"] == "worklet"
+
+
+@pytest.mark.parametrize("offers", ["page", "server"])
+async def test_frames_that_a_page_takes_and_plays_by_itself_are_captured_from_the_first(
+    sit_in: SitIn, offers: str
+) -> None:
+    sitting = await sit_in(transform="streams", offers=offers)
+    await both_have_spoken(sitting)
+    assert sitting.ear.packets() <= sitting.sent()
+    state = await sitting.page.capture_state()
+    assert (state["backend"], state["gaps"], state["broken"], state["faults"]) == ("encoded", 0, 0, [])
+    assert not sitting.ear.audio(Codec.PCM16), "what the page plays is not heard a second time"
+
+
+async def test_what_a_page_plays_of_frames_that_its_transform_keeps_is_heard_whole_and_once(sit_in: SitIn) -> None:
+    sitting = await sit_in(transform="plays", acts=TURNS[:1])
+    await sitting.meeting.wait_for("fell_silent")
+    played_s = len(sitting.sent()) * 0.02
+
+    def heard_s(ear: Ear) -> float:
+        return sum(len(block.payload) / 2 / block.ssrc for block in ear.audio(Codec.PCM16))
+
+    await sitting.ear.until(lambda ear: heard_s(ear) >= 0.98 * played_s)
+    assert heard_s(sitting.ear) <= played_s + 0.2  # the silence in the first and the last block
+    assert not sitting.ear.audio()
 
 
 async def test_an_ssrc_that_changes_behind_its_announcement_is_noticed_and_given_back(sit_in: SitIn) -> None:

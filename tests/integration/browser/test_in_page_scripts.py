@@ -162,6 +162,73 @@ async def test_a_page_with_encoded_streams_of_its_own_keeps_them_and_is_captured
     assert await stay.page.evaluate("() => window.plain") > 40
 
 
+# The page's worker takes the streams; what it does with a frame is put in.
+STREAMS_IN_A_WORKER = """
+window.plain = 0;
+const text = `onmessage = ({ data: { readable, writable } }) => {
+  const writer = writable.getWriter();
+  let count = 0;
+  readable.pipeTo(new WritableStream({ write: (frame) => { postMessage(count += 1); %s } }));
+};`;
+const worker = new Worker(URL.createObjectURL(new Blob([text])));
+worker.onmessage = () => (window.plain += 1);
+await call({ listen: (here) => { here.ontrack = ({ receiver }) => {
+  const { readable, writable } = receiver.createEncodedStreams();
+  worker.postMessage({ readable, writable }, [readable, writable]);
+}; } });
+"""
+WAYS_WITH_A_FRAME = {
+    "hands it back": "writer.write(frame);",
+    "keeps it": "",
+    "hands it back once it has a key": "if (count > 80) writer.write(frame);",
+}
+
+
+@pytest.mark.parametrize("way", WAYS_WITH_A_FRAME)
+async def test_a_page_whose_worker_takes_the_frames_is_captured_once(
+    open_page: OpenPage, site: Site, way: str
+) -> None:
+    stay = await calling(open_page, site, STREAMS_IN_A_WORKER % WAYS_WITH_A_FRAME[way])
+    await stay.page.evaluate(
+        "() => new Promise((on) => { setInterval(() => window.plain > 90 && on(), 20); })", deadline_s=60
+    )
+    before = len(stay.ear.packets())
+    await stay.ear.until(lambda ear: len(ear.packets()) > before + 40)
+    sequences = [frame.sequence for frame in stay.ear.audio()]
+    assert len(sequences) == len(set(sequences))
+    assert not stay.ear.audio(Codec.PCM16)
+    assert (await stay.page.capture_state())["faults"] == []
+
+
+# As Chromium 156 answers it without our scripts.
+STREAMS_ASKED = """async () => {
+  const seen = [JSON.stringify(Object.getOwnPropertyDescriptor(RTCRtpReceiver.prototype, "createEncodedStreams"))];
+  const { receiver } = new RTCPeerConnection().addTransceiver("audio");
+  const late = new RTCPeerConnection().addTransceiver("audio").receiver;
+  const { readable, writable } = receiver.createEncodedStreams();
+  seen.push(readable instanceof ReadableStream && writable instanceof WritableStream, receiver.transform);
+  await new Promise((on) => setTimeout(on, 100));
+  for (const each of [receiver, late]) {
+    try { each.createEncodedStreams(); } catch (error) { seen.push(`${error}`); }
+  }
+  return seen;
+}"""
+_REFUSED = "InvalidStateError: Failed to execute 'createEncodedStreams' on 'RTCRtpReceiver': "
+STREAMS_FOUND = [
+    '{"writable":true,"enumerable":true,"configurable":true}',
+    True,
+    None,
+    f"{_REFUSED}Encoded streams already created",
+    f"{_REFUSED}Too late to create encoded streams",
+]
+
+
+async def test_a_page_finds_encoded_streams_as_the_browser_has_them(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    await page.goto(site.page())
+    assert await page.evaluate(STREAMS_ASKED) == STREAMS_FOUND
+
+
 async def test_a_page_that_comes_too_late_for_its_streams_is_told_so(open_page: OpenPage, site: Site) -> None:
     stay = await calling(open_page, site, "await call()")
     await stay.ear.until(lambda ear: len(ear.packets()) > 5)

@@ -9,7 +9,7 @@
   async function useBackend(backend) {
     capture.backend = backend;
     const audio = [...taps.entries.values()].filter((entry) => entry.kind === "audio");
-    await capture.watchdog.countPackets(audio);
+    await capture.watchdog.countSound();
     audio.forEach(backend === "worklet" ? capture.useWorklet : capture.useFrames);
     if (backend === "worklet") capture.graphs.ask();
     capture.tell("capture", { event: "backend", backend });

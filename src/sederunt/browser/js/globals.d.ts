@@ -39,6 +39,8 @@ declare const capture: {
     Event: typeof Event;
     MessageChannel: typeof MessageChannel;
     MediaStream: typeof MediaStream;
+    ReadableStream: typeof ReadableStream;
+    WritableStream: typeof WritableStream;
     MutationObserver: typeof MutationObserver;
     AudioContext: typeof AudioContext;
     AudioWorkletNode: typeof AudioWorkletNode;
@@ -78,9 +80,13 @@ declare const capture: {
     add(kind: "audio" | "video" | "graph", facts: object): any;
     modeOf(kind: "audio" | "video" | "graph", backend: Backend): any;
     setMode(entry: any, mode: any): void;
-    counts(): Promise<{ counts: Record<string, number>; answered: boolean }>;
+    counts(): Promise<{ counts: Record<string, number>; shippedAtMs: Record<string, number>; answered: boolean }>;
     flush(): Promise<{ batches: number }>;
     takeFrame(entry: any, frame: any): void;
+    share(entry: any): void;
+    keep(entry: any): void;
+    handBack(entry: any, frame: any): void;
+    hearGraphs(): void;
     theWorker(): Worker;
     listenTo(port: MessagePort): void;
     watchSources(entry: any): void;

@@ -1,7 +1,8 @@
 // Sound that never was received as a track: pages that decode by themselves play through WebAudio, to the loudspeaker or
 // by way of a media element. Whatever they connect there is also connected to a worklet of ours in the same context, from
-// the first moment where the page has no receiver for sound, or is found deaf while none brings any; a receiver that
-// brings some ends that. On the way to a context of our own, on a busy machine, the browser drops and inserts 10 ms here
+// the first moment where the page has no receiver for sound, or keeps the frames of one, or is found deaf; a receiver
+// whose sound reaches us ends that, however many packets the others get. Until it is known that none does, the worker
+// holds what the graph brings. On the way to a context of our own, on a busy machine, the browser drops and inserts 10 ms here
 // and there; only what a page writes into a track of its own has no other way.
 "use strict";
 
@@ -24,7 +25,7 @@
   /** @type {Map<MediaStreamTrack, any>} tracks that the page writes itself → entry, once they are heard */
   const written = new Map();
   let timer = 0;
-  let heedMs = 0; // packets that receivers brought since then speak against the graphs
+  let heedMs = 0; // sound that receivers brought since then speaks against the graphs
 
   /** @param {AudioNode} node @param {any} target */
   function connected(node, target) {
@@ -65,7 +66,12 @@
     else if (isWanted()) activate();
   }
 
-  const isWanted = () => capture.backend === "worklet" || !expectsReceivers();
+  const isWanted = () => capture.backend === "worklet" || !expectsReceivers() || isDisplaced();
+
+  const audio = () => [...taps.entries.values()].filter((entry) => entry.kind === "audio");
+
+  /** Whether a receiver is heard by its samples alone, of which there may be none: the page may keep its frames. */
+  const isDisplaced = () => audio().some((entry) => entry.backend === "worklet");
 
   /**
    * An element plays a stream: what the page feeds into it is heard, unless the element is mute.
@@ -114,18 +120,21 @@
   }
 
   /** Whether the page has a receiver for sound at all: what it plays beside that are noises of its own. */
-  const expectsReceivers = () => [...taps.entries.values()].some((e) => e.kind === "audio");
+  const expectsReceivers = () => audio().length > 0;
 
   /**
-   * Whether any received track was seen to bring packets since a moment: then the graph would only repeat it.
+   * Whether sound of any received track was sent since a moment: then the graph would only repeat it.
    * @param {number} sinceMs
    */
-  const areFed = (sinceMs) => [...taps.entries.values()].some((e) => e.kind === "audio" && e.fedMs > sinceMs);
+  const areFed = (sinceMs) => audio().some((entry) => entry.fedMs > sinceMs);
 
   /** The page was found deaf: what its receivers brought before speaks no longer against the graphs. */
   function ask() {
-    const nowMs = natives.now();
-    if (!areFed(nowMs - LATELY_MS)) heedMs = nowMs;
+    const nowMs = capture.wallMs();
+    if (!areFed(nowMs - LATELY_MS)) {
+      heedMs = nowMs;
+      taps.hearGraphs();
+    }
     activate();
   }
 
@@ -150,6 +159,7 @@
   /** @param {(entry: any) => void} listen */
   function attach(listen) {
     const entry = taps.add("graph", { backend: "worklet" });
+    taps.setMode(entry, { kind: "graph", ship: true, hold: expectsReceivers() });
     if (!timer) timer = natives.setInterval(() => quietly(giveWay), EVERY_MS);
     listen(entry);
     capture.tell("capture", { event: "attached", track: entry.track, kind: "graph", backend: "worklet" });
@@ -201,5 +211,5 @@
     ([options, ...more]) => [{ ...options, latencyHint: "playback" }, ...more],
   );
 
-  capture.graphs = { ask, forget, hear, plays, count: () => graphs.size + written.size };
+  capture.graphs = { ask, consider: () => isWanted() && activate(), forget, hear, plays, count: () => graphs.size + written.size };
 })();

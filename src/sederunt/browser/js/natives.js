@@ -55,6 +55,8 @@
     Worker: window.Worker,
     Blob: window.Blob,
     MediaStream: window.MediaStream,
+    ReadableStream: window.ReadableStream,
+    WritableStream: window.WritableStream,
     MutationObserver: window.MutationObserver,
     setTimeout: window.setTimeout.bind(window),
     clearTimeout: window.clearTimeout.bind(window),

@@ -1,10 +1,13 @@
 // The worker of one realm: reads encoded frames from receivers, batches them, sends them over its own socket. Runs off
 // the main thread, so a busy page loses nothing. packing.js stands before it in the same worker.
+//
+// A page may take the frames of a receiver for itself. It is given them, and ours are held meanwhile: a page that hands
+// them back has decrypted them, and what it hands back is sent instead; one that hands back nothing plays them by itself.
 "use strict";
 
 /**
  * @typedef {object} Tap
- * @property {"audio" | "video"} kind
+ * @property {"audio" | "video" | "graph"} kind
  * @property {boolean} ship whether frames go to Python
  * @property {"all" | "keys" | "none"} forward which frames go on to the page's decoder
  * @property {number} tapped frames seen
@@ -13,6 +16,12 @@
  * @property {number} keyAtMs when a key frame came, or was asked for, last
  * @property {boolean} [watched] whether the page asks who is heard
  * @property {boolean} [foreign] whether its sound was told to be in a codec that is not kept
+ * @property {"undecided" | "keeps" | "returns"} [page] what the page does with the frames, where it takes them
+ * @property {boolean} [hold] a graph: whether the page has receivers, whose sound it may only repeat
+ * @property {any[] | undefined} [held] what is not sent before it is decided
+ * @property {number} [sentUntil] of a page that begins to hand frames back: the last one that was sent before
+ * @property {number} shippedAtMs when any of it was sent last
+ * @property {WritableStreamDefaultWriter} [writer] to the page's decoder
  */
 
 (() => {
@@ -26,6 +35,9 @@
   const READY_MS = 10; // as did one that had been received so long before, whatever held this thread up
   const CROWD = 50; // frames of a track, about a second
   const MOST_WAIT_MS = 30_000; // longer than a machine stands still; what is older was told on another clock
+  const MOST_HELD = 500; // frames of a track, ten seconds: of a page that took them and does not read them
+  const SHARED_EVERY = 5; // of frames that the page keeps it is given every fifth: it goes on telling who speaks
+  const GRAPH_HELD_S = 1; // of a graph's sound, while no receiver brings any
   const NEWS_MS = 90; // each telling wakes the page; told per track every 50 ms, they took a quarter of a bot's CPU
 
   /** @type {Map<number, Tap>} */
@@ -46,6 +58,7 @@
   let toldAtMs = 0;
   /** @type {Promise<void> | undefined} */
   let resting;
+  let receiversSound = false; // whether a receiver has brought sound since graphs were asked last
 
   const wallMs = () => performance.timeOrigin + performance.now();
 
@@ -115,9 +128,9 @@
     if (type === "key") tap.keyAtMs = wallMs();
     const sequenceNumber = metadata.sequenceNumber;
     tap.order = (sequenceNumber === undefined ? tap.order + 1 : sequenceNumber) & 0xffff;
-    ship({
+    deliver(tap, {
       track,
-      codec: codecOf(metadata.mimeType, tap.kind),
+      codec: codecOf(metadata.mimeType, /** @type {"audio" | "video"} */ (tap.kind)),
       keyframe: type === "key",
       ssrc: metadata.synchronizationSource || 0,
       timestamp: metadata.rtpTimestamp || 0,
@@ -127,6 +140,54 @@
       atMs,
       data,
     }, rested ? gatherMs() : batchMs);
+  }
+
+  /** Whether a sequence number comes after another. @param {number} number @param {number} other */
+  const isNewer = (number, other) => number !== other && ((number - other) & 0xffff) < 0x8000;
+
+  /** Send a frame, or hold it while that is undecided. @param {Tap} tap @param {any} frame @param {number} [forMs] */
+  function deliver(tap, frame, forMs) {
+    if (tap.held) {
+      tap.held.push(frame);
+      if (tap.held.length >= MOST_HELD) release(tap);
+      return;
+    }
+    if (tap.kind === "audio" && !receiversSound) {
+      receiversSound = true;
+      for (const graph of taps.values()) if (graph.kind === "graph") graph.held = undefined;
+    }
+    tap.shippedAtMs = wallMs();
+    ship(frame, forMs);
+  }
+
+  /** It is to be sent, what was held first. @param {Tap} tap */
+  function release(tap) {
+    const held = tap.held || [];
+    tap.held = undefined;
+    if (tap.page) tap.page = "keeps";
+    for (const frame of held) deliver(tap, frame);
+  }
+
+  /**
+   * Take a frame, and hand it on to the page's decoder. @param {number} track @param {Tap} tap @param {any} frame
+   * @param {any} metadata
+   */
+  function pass(track, tap, frame, metadata) {
+    const forwards = goesOn(tap, frame);
+    // A forwarded frame is taken apart by the decoder, so its bytes are copied first.
+    const data = tap.ship && forwards ? frame.data.slice(0) : frame.data;
+    take(track, tap, { data, type: frame.type, metadata }, tap.forward !== "all");
+    if (forwards && tap.writer) tap.writer.write(frame).catch(() => undefined);
+  }
+
+  /**
+   * Give a frame to the page, which takes them for itself. @param {number} track @param {Tap} tap @param {any} frame
+   * @param {any} metadata
+   */
+  function share(track, tap, frame, metadata) {
+    const isKept = tap.page === "keeps" && tap.forward === "none";
+    if (!isKept || tap.tapped % SHARED_EVERY === 0) postMessage({ given: track, frame });
+    if (tap.page !== "returns") take(track, tap, { data: frame.data, type: frame.type, metadata }, isKept);
   }
 
   /**
@@ -172,20 +233,18 @@
     const { track, ...mode } = transformer.options;
     const tap = tapOf(track, mode);
     tap.attached = true;
+    if (tap.page === "undecided") tap.held = [];
     const reader = transformer.readable.getReader();
-    const writer = transformer.writable.getWriter();
+    tap.writer = transformer.writable.getWriter();
     const stopAsking = tap.kind === "video" && tap.ship ? askForKeyFrames(tap, transformer) : () => undefined;
     for (;;) {
       const askedMs = performance.now();
       const { value: frame, done } = await reader.read();
       if (done) break;
-      const forwards = goesOn(tap, frame);
-      // A forwarded frame is taken apart by the decoder, so its bytes are copied first.
-      const data = tap.ship && forwards ? frame.data.slice(0) : frame.data;
       const metadata = frame.getMetadata();
-      take(track, tap, { data, type: frame.type, metadata }, tap.forward !== "all");
-      if (forwards) writer.write(frame).catch(() => undefined);
-      if (tap.forward === "all") continue; // its decoder is waiting
+      if (tap.page) share(track, tap, frame, metadata);
+      else pass(track, tap, frame, metadata);
+      if (tap.forward === "all" || (tap.page && tap.page !== "keeps")) continue; // somebody waits for the next one
       if (performance.now() - askedMs > WAITED_MS && !(metadata.receiveTime <= askedMs - READY_MS)) await rest();
       else if (tap.tapped % CROWD === 0) tellNews(); // so busy that nothing has to be waited for
     }
@@ -213,7 +272,7 @@
   function tapOf(track, mode) {
     const known = taps.get(track);
     if (known) return Object.assign(known, mode);
-    const tap = { tapped: 0, order: -1, attached: false, keyAtMs: 0, ...mode };
+    const tap = { tapped: 0, shippedAtMs: 0, order: -1, attached: false, keyAtMs: 0, ...mode };
     taps.set(track, tap);
     return tap;
   }
@@ -221,9 +280,10 @@
   /** Blocks of samples from the worklet. @param {{rate: number, blocks: Array<any>}} message `rate` in Hz */
   function takeSamples({ rate, blocks }) {
     for (const block of blocks) {
-      const tap = tapOf(block.track, { kind: "audio", ship: true });
+      const tap = taps.get(block.track) || tapOf(block.track, { kind: "audio", ship: true });
       tap.tapped += 1;
-      ship({
+      if (tap.hold && receiversSound) continue; // it would only repeat them
+      deliver(tap, {
         track: block.track,
         codec: 3,
         keyframe: false,
@@ -235,8 +295,12 @@
         atMs: wallMs() - (block.data.byteLength / 2 / rate) * 1000, // the time of the first sample
         data: block.data,
       });
+      if (tap.hold && tap.held && heldS(tap.held, rate) >= GRAPH_HELD_S) release(tap);
     }
   }
+
+  /** @param {any[]} blocks of samples @param {number} rate in Hz */
+  const heldS = (blocks, rate) => blocks.reduce((sum, { data }) => sum + data.byteLength / 2 / rate, 0);
 
   const orders = {
     /** @param {{line: MessagePort, batchMs: number}} order the address comes by `line` */
@@ -249,7 +313,35 @@
     },
     /** @param {{track: number, mode: any}} order */
     mode(order) {
-      tapOf(order.track, order.mode).foreign = false;
+      const tap = tapOf(order.track, order.mode);
+      tap.foreign = false;
+      if (tap.hold && !receiversSound) tap.held = [];
+    },
+    /** The page takes the frames of a track for itself. @param {{track: number}} order */
+    share({ track }) {
+      const tap = taps.get(track);
+      if (tap) Object.assign(tap, { page: "undecided", held: [] });
+    },
+    /** What the page was given is not handed back. @param {{track: number}} order */
+    keep({ track }) {
+      const tap = taps.get(track);
+      if (tap && tap.page === "undecided") release(tap);
+    },
+    /** A frame that the page hands back. @param {{track: number, frame: any}} order */
+    back({ track, frame }) {
+      const tap = taps.get(track);
+      if (!tap) return;
+      const metadata = frame.getMetadata();
+      if (tap.page === "keeps") tap.sentUntil = tap.order;
+      Object.assign(tap, { page: "returns", held: undefined });
+      if (tap.sentUntil !== undefined && !isNewer(metadata.sequenceNumber, tap.sentUntil)) return;
+      tap.sentUntil = undefined;
+      pass(track, tap, frame, metadata);
+      tellNews();
+    },
+    /** Receivers are believed to be deaf: graphs of the page are listened to again. */
+    hearGraphs() {
+      receiversSound = false;
     },
     /** @param {{track: number, mode: any}} order */
     watch(order) {
@@ -267,6 +359,7 @@
     /** Send what has gathered, here and in the browser's queue. @param {{number: number}} order */
     flush(order) {
       setTimeout(() => {
+        for (const tap of taps.values()) if (tap.held) release(tap);
         flush();
         postMessage({ answer: order.number, batches: sequence });
       }, restMs() + DRAIN_MS);
@@ -274,7 +367,8 @@
     /** @param {{number: number}} order */
     count(order) {
       const counts = Object.fromEntries([...taps].map(([track, tap]) => [track, tap.tapped]));
-      postMessage({ answer: order.number, counts, batches: sequence, waiting: waiting.length });
+      const shippedAtMs = Object.fromEntries([...taps].map(([track, tap]) => [track, tap.shippedAtMs]));
+      postMessage({ answer: order.number, counts, shippedAtMs, batches: sequence, waiting: waiting.length });
     },
   };
 

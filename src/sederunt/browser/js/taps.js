@@ -46,6 +46,10 @@
       if (answered) answered(message);
     }
     if ("heard" in message && capture.contributors) capture.contributors.hear(message.heard);
+    if ("given" in message) {
+      const entry = entries.get(message.given);
+      if (entry && entry.give) entry.give(message.frame);
+    }
     if ("foreign" in message) hearOtherwise(entries.get(message.foreign));
     if ("ended" in message) {
       const entry = entries.get(message.ended);
@@ -63,10 +67,10 @@
   /**
    * Have the worker do something and say so; without a worker nothing was counted, without an answer nobody knows.
    * @param {"count" | "flush"} what
-   * @returns {Promise<{counts: Record<string, number>, batches: number, answered: boolean}>}
+   * @returns {Promise<{counts: Record<string, number>, shippedAtMs: Record<string, number>, batches: number, answered: boolean}>}
    */
   function askWorker(what) {
-    const nothing = { counts: {}, batches: 0, answered: !worker };
+    const nothing = { counts: {}, shippedAtMs: {}, batches: 0, answered: !worker };
     if (!worker) return Promise.resolve(nothing);
     const number = (nextQuestion += 1);
     return new Promise((resolve) => {
@@ -106,7 +110,7 @@
   /** @param {any} entry @param {any} mode */
   function setMode(entry, mode) {
     entry.mode = mode;
-    if (worker) order(worker, { order: "mode", track: entry.track, mode });
+    order(theWorker(), { order: "mode", track: entry.track, mode });
   }
 
   /** From now on the worker tells who is heard on a track. @param {any} entry */
@@ -119,9 +123,36 @@
     order(theWorker(), { order: "frame", track: entry.track, mode: entry.mode, frame: message }, [data]);
   }
 
+  /** The page takes the frames of a track for itself. @param {any} entry */
+  const share = (entry) => order(theWorker(), { order: "share", track: entry.track });
+
+  /** … and hands none of them back. @param {any} entry */
+  const keep = (entry) => order(theWorker(), { order: "keep", track: entry.track });
+
+  /** … or hands this one back. @param {any} entry @param {any} frame */
+  const handBack = (entry, frame) => order(theWorker(), { order: "back", track: entry.track, frame });
+
+  /** Listen to graphs, though receivers brought sound before. */
+  const hearGraphs = () => order(theWorker(), { order: "hearGraphs" });
+
   /** @param {MessagePort} port */
   const listenTo = (port) => order(theWorker(), { order: "samples", port }, [port]);
 
   capture.backend = config.backend;
-  capture.taps = { entries, add, modeOf, setMode, counts, flush, takeFrame, theWorker, listenTo, watchSources };
+  capture.taps = {
+    entries,
+    add,
+    modeOf,
+    setMode,
+    counts,
+    flush,
+    takeFrame,
+    share,
+    keep,
+    handBack,
+    hearGraphs,
+    theWorker,
+    listenTo,
+    watchSources,
+  };
 })();

@@ -39,7 +39,6 @@
       const packets = report.packetsReceived || 0;
       // The count begins anew with a description that names the stream.
       entry.packets += packets >= before ? packets - before : packets;
-      if (packets !== before) entry.fedMs = natives.now();
       entry.streams.set(report.ssrc, packets);
       entry.mid = mid;
       // A stream that belongs to no track names none.
@@ -64,7 +63,7 @@
     const before = new Map(listened.map((entry) => [entry, [entry.seenPackets || 0, entry.tapped]]));
     await countPackets(audio(), capture.liveness.see);
     capture.liveness.looked();
-    const { counts, answered } = await taps.counts();
+    const { counts, answered } = await countSound();
     if (!answered) return; // the worker is late, which says nothing of the tracks
     for (const entry of listened) {
       const [packets, frames] = /** @type {number[]} */ (before.get(entry));
@@ -76,17 +75,18 @@
     if (!taps.entries.size) stop();
   }
 
+  /** Ask the worker what it has counted, and note when sound of each track was sent last. */
+  async function countSound() {
+    const counted = await taps.counts();
+    if (counted.answered) for (const entry of audio()) entry.fedMs = counted.shippedAtMs[entry.track] || 0;
+    return counted;
+  }
+
   /** @param {any} entry */
   async function listenOtherwise(entry) {
     entry.missed = 0;
     capture.tell("capture", { event: "deaf", track: entry.track, packets: entry.packets, tapped: entry.tapped });
-    if (entry.backend === "waiting") {
-      // The page asked for streams of its own and never took them: with that flag there is no deadline.
-      entry.backend = "encoded";
-      capture.receivers.putTransform(entry);
-    } else if (!(await isMended(entry))) {
-      capture.useWorklet(entry);
-    }
+    if (!(await isMended(entry))) capture.useWorklet(entry);
   }
 
   /** @param {any} entry @returns {Promise<boolean>} */
@@ -118,5 +118,6 @@
       if (!timer) timer = natives.setInterval(lookAlone, EVERY_MS);
     },
     countPackets,
+    countSound,
   };
 })();

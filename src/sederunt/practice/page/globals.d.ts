@@ -40,6 +40,9 @@ interface PracticeWishes {
   place: (element: HTMLMediaElement) => void;
 }
 
+/** Takes one Opus packet and its time in samples. */
+type PracticeVoice = (data: ArrayBuffer, samples: number) => void;
+
 type PracticeChild = Node | string | null | undefined | false;
 
 interface Practice {
@@ -71,7 +74,7 @@ interface Practice {
     stop(): void;
     toggle(on: string, off: string, attributes: Record<string, unknown>, text: string): HTMLElement;
   };
-  speaker: { start(): void; take(data: ArrayBuffer): void };
+  speaker: { start(): void; take(data: ArrayBuffer): void; voice(): PracticeVoice };
 }
 
 interface PracticeWords<End, Notice> {

@@ -56,7 +56,8 @@
   function takeTrack(event, wishes) {
     if (wishes.variant.offers === "server") prepare(event.receiver, wishes);
     const kind = /** @type {"audio" | "video"} */ (event.track.kind);
-    if (kind === "audio" && !wishes.variant.elements) return;
+    const playsItself = ["plays", "streams"].includes(wishes.variant.transform);
+    if (kind === "audio" && (!wishes.variant.elements || playsItself)) return;
     const element = /** @type {HTMLMediaElement} */ (document.createElement(kind));
     element.autoplay = true;
     element.srcObject = event.streams[0] && kind === "video" ? event.streams[0] : new MediaStream([event.track]);
@@ -65,20 +66,56 @@
   }
 
   /**
-   * Some sites put their own transform on every receiver; it hands each frame on unchanged.
+   * Some sites put their own transform on every receiver, which hands each frame on unchanged. Others take the frames,
+   * by a transform or by the older streams, play them by themselves and hand nothing on.
    * @param {RTCRtpReceiver} receiver @param {Wishes} wishes
    */
   function prepare(receiver, wishes) {
-    if (wishes.variant.transform !== "page" || receiver.track.kind !== "audio") return;
-    receiver.transform = new RTCRtpScriptTransform(transformWorker(), { from: "page" });
+    const { transform } = wishes.variant;
+    if (transform === "none" || receiver.track.kind !== "audio") return;
+    if (transform === "streams") playStreams(receiver);
+    else putTransform(receiver, transform === "plays");
+  }
+
+  /** @param {any} receiver */
+  function playStreams(receiver) {
+    const { readable } = receiver.createEncodedStreams();
+    const play = practice.speaker.voice();
+    const write = (/** @type {any} */ frame) => {
+      noteSources(frame.getMetadata().contributingSources);
+      play(frame.data, frame.timestamp);
+    };
+    readable.pipeTo(new WritableStream({ write }));
   }
 
   /** @type {Worker | undefined} */
   let worker;
+  /** @type {PracticeVoice[]} by the number of their receivers */
+  const voices = [];
 
-  function transformWorker() {
-    worker = worker || new Worker(practice.trusted("/practice/page/transform_worker.js"));
-    return worker;
+  /** @param {RTCRtpReceiver} receiver @param {boolean} keeps */
+  function putTransform(receiver, keeps) {
+    worker = worker || startWorker();
+    const options = { keeps, number: voices.length };
+    if (keeps) voices.push(practice.speaker.voice());
+    receiver.transform = new RTCRtpScriptTransform(worker, options);
+  }
+
+  function startWorker() {
+    const started = new Worker(practice.trusted("/practice/page/transform_worker.js"));
+    started.addEventListener("message", ({ data: { number, data, timestamp, csrcs } }) => {
+      noteSources(csrcs);
+      voices[number](data, timestamp);
+    });
+    return started;
+  }
+
+  /** @type {Map<number, number>} contributing source → when it was in a frame that this page played by itself */
+  const played = new Map();
+
+  /** @param {number[]} csrcs */
+  function noteSources(csrcs) {
+    for (const csrc of csrcs) played.set(csrc, performance.now());
   }
 
   /** @param {RTCDataChannel} channel @param {Wishes} wishes */
@@ -114,8 +151,7 @@
   function currentSources() {
     if (!connection) return [];
     const now = performance.timeOrigin + performance.now();
-    /** @type {Set<number>} */
-    const heard = new Set();
+    const heard = new Set([...played].filter(([, at]) => performance.now() - at < CURRENT_MS).map(([csrc]) => csrc));
     for (const receiver of connection.getReceivers()) {
       if (receiver.track.kind !== "audio") continue;
       for (const entry of receiver.getContributingSources()) {

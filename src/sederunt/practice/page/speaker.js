@@ -1,4 +1,5 @@
-// Audio that comes over a data channel: decoded by the page and played through WebAudio, with no receiver at all.
+// Audio that the page decodes by itself and plays through WebAudio: what comes over a data channel, with no receiver at
+// all, or the encoded frames of its receivers.
 "use strict";
 
 (() => {
@@ -8,38 +9,44 @@
   const LEAD_S = 0.2; // held in advance, as clients do whose packets come over the internet
   /** @type {AudioContext | undefined} */
   let context;
-  let playsUntil = 0;
-
-  /** @type {AudioDecoder | undefined} */
-  let decoder;
+  /** @type {PracticeVoice | undefined} what comes over the data channel */
+  let channel;
 
   function start() {
-    context = new AudioContext({ sampleRate: 48000 });
-    decoder = new AudioDecoder({ output: play, error: (error) => practice.link.tell({ do: "note", note: String(error) }) });
-    decoder.configure({ codec: "opus", sampleRate: 48000, numberOfChannels: 1 });
+    channel = voice();
   }
 
   /** One packet: sequence and sample time (4 bytes each), then Opus. @param {ArrayBuffer} data */
   function take(data) {
-    if (!decoder) return;
-    const samples = new DataView(data).getUint32(4);
-    const timestamp = Math.round((samples * 1e6) / 48000);
-    decoder.decode(new EncodedAudioChunk({ type: "key", timestamp, data: data.slice(HEADER_BYTES) }));
+    if (channel) channel(data.slice(HEADER_BYTES), new DataView(data).getUint32(4));
   }
 
-  /** @param {AudioData} audio */
-  function play(audio) {
-    if (!context) return;
-    const buffer = context.createBuffer(1, audio.numberOfFrames, audio.sampleRate);
-    audio.copyTo(buffer.getChannelData(0), { planeIndex: 0, format: "f32-planar" });
-    audio.close();
-    const source = context.createBufferSource();
-    source.buffer = buffer;
-    source.connect(context.destination);
-    if (playsUntil <= context.currentTime) playsUntil = context.currentTime + LEAD_S;
-    source.start(playsUntil);
-    playsUntil += buffer.duration;
+  /** A stream of Opus packets with its own decoder and its own place in time. @returns {PracticeVoice} */
+  function voice() {
+    context = context || new AudioContext({ sampleRate: 48000 });
+    const playing = context;
+    let playsUntil = 0;
+    const decoder = new AudioDecoder({
+      /** @param {AudioData} audio */
+      output(audio) {
+        const buffer = playing.createBuffer(1, audio.numberOfFrames, audio.sampleRate);
+        audio.copyTo(buffer.getChannelData(0), { planeIndex: 0, format: "f32-planar" });
+        audio.close();
+        const source = playing.createBufferSource();
+        source.buffer = buffer;
+        source.connect(playing.destination);
+        if (playsUntil <= playing.currentTime) playsUntil = playing.currentTime + LEAD_S;
+        source.start(playsUntil);
+        playsUntil += buffer.duration;
+      },
+      error: (error) => practice.link.tell({ do: "note", note: String(error) }),
+    });
+    decoder.configure({ codec: "opus", sampleRate: 48000, numberOfChannels: 1 });
+    return (data, samples) => {
+      const timestamp = Math.round((samples * 1e6) / 48000);
+      decoder.decode(new EncodedAudioChunk({ type: "key", timestamp, data }));
+    };
   }
 
-  practice.speaker = { start, take };
+  practice.speaker = { start, take, voice };
 })();
