@@ -47,7 +47,7 @@ async def service_process(
     """
     log = (data / "serve.log").open("wb")
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")},
+        **_without_settings(os.environ),
         **({"SEDERUNT_BROWSER__HOST_RULES": host_rules} if host_rules else {}),
         **({"SEDERUNT_BROWSER__IGNORE_CERTIFICATE_ERRORS": "true"} if host_rules else {}),
         "SEDERUNT_WHISPER__MODEL": "tiny.en",
@@ -166,10 +166,15 @@ async def practice_process(speech: Path | None = None) -> AsyncIterator[Practice
         process.terminate()
 
 
-async def run_command(*arguments: str) -> str:
-    """Run one `sederunt` command and return what it printed. SystemExit where it failed."""
+def _without_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if not name.startswith("SEDERUNT_")}
+
+
+async def run_command(*arguments: str, settings: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Run one `sederunt` command under these settings alone; return what it printed. SystemExit where it failed."""
     child = await asyncio.create_subprocess_exec(
         *python_command("-m", "sederunt.cli.main", *arguments),
+        env={**_without_settings(os.environ), **settings},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     said, complaint = await child.communicate()

@@ -197,10 +197,13 @@ def load(
 def neighbours(
     row: list[str] = typer.Option([], help="Only these attacks; may be repeated. Default: all."),
     journeys: int = typer.Option(5, min=1, help="Recordings of the other account, at rest and beside the attack."),
+    postgres: str = typer.Option(
+        "", help="Address of a PostgreSQL database: each row is measured in a new one beside it, too."
+    ),
 ) -> None:
-    """Measure what attacks of one account cost another one: its requests, fetches, transcriptions and webhooks beside
-    each of them, against the same service at rest. Exit code 1 where one takes more than twice as long.
+    """Measure what attacks of one account cost another one: its reads and writes, fetches, transcriptions and webhooks
+    beside each of them, against the same service at rest. Exit code 1 where one takes more than twice as long.
     """
     from sederunt.bench.neighbours import bench_neighbours
 
-    raise typer.Exit(asyncio.run(bench_neighbours(row, journeys)))
+    raise typer.Exit(asyncio.run(bench_neighbours(row, journeys, postgres)))
