@@ -72,7 +72,9 @@ class ApiSettings(Section):
         10_000, ge=64, description="Connections open at once per API process, sockets not counted."
     )
     sockets_per_account: int = Field(
-        count_of("sockets"), ge=0, description="Realtime sockets of one account before a 429; 0 for no limit."
+        count_of("sockets"),
+        ge=0,
+        description="Realtime sockets and live pages of one account before a 429; 0 for no limit.",
     )
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from.")
     trusted_proxies: tuple[str, ...] = Field(

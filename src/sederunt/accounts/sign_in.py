@@ -4,7 +4,6 @@ A session is a random token in a cookie; the database has its digest alone. The 
 forgery is derived from it, so there is nothing more to keep.
 """
 
-import asyncio
 import hashlib
 import hmac
 import secrets
@@ -12,15 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from functools import lru_cache
 from uuid import UUID
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
-
 from sederunt import log
-from sederunt.accounting import Rate
+from sederunt.accounting import Ledger, Rate
 from sederunt.accounts.keys import EVERYTHING, Caller, Scope
+from sederunt.accounts.password_hashing import LONGEST_PASSWORD, PasswordHashing
 from sederunt.clock import Clock
 from sederunt.database.engine import Database
 from sederunt.database.identities import Identities
@@ -33,7 +29,7 @@ logger = log.get(component="accounts")
 SESSION_FOR = timedelta(days=30)
 LINK_FOR = timedelta(days=7)
 FRESH_FOR = timedelta(minutes=15)  # a session in which a password is changed without showing it
-SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1000
+SHORTEST_PASSWORD = 10
 FIRST_PERSON = "Owner"
 
 
@@ -81,7 +77,8 @@ class SignedIn:
 class SignIns:
     """Lets people in and out. Tokens go out in the clear once, to their owner."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, ledger: Ledger | None = None) -> None:
+        self._passwords = PasswordHashing(ledger or Ledger())
         self.people, self._identities = People(database), Identities(database)
         self._clock: Clock = database.clock
         self._tries = Rate.per_minute(count_of("sign_in_tries"), self._clock.monotonic)  # per person who is signed in
@@ -111,11 +108,11 @@ class SignIns:
         return await self.begin(person_id, link.account_id)
 
     async def sign_in(self, email: str, password: str, *, issuer: str | None = None) -> str:
-        """Begin a session and return its token. Raises InvalidConfig; nothing tells an unknown address from a wrong
-        password, or from somebody who came by the OpenID provider `issuer`.
+        """Begin a session and return its token. Raises TooManyRequests, InvalidConfig; nothing tells an unknown address
+        from a wrong password, or from somebody who came by the OpenID provider `issuer`.
         """
         found = await self.people.password_hash(_address(email))
-        good = await asyncio.to_thread(_verified, found[1] if found else _nobodys_hash(), password)
+        good = await self._passwords.fits(found[1] if found else None, password)
         may = found is not None and good and not await self.came_by(issuer, found[0])
         accounts = await self.people.of_person(found[0]) if found and may else []
         if not accounts:
@@ -163,7 +160,7 @@ class SignIns:
             faults["name"] = ["name must have 1 to 200 characters."]
         if faults:
             raise InvalidConfig(faults)
-        hashed = await asyncio.to_thread(_hasher().hash, password)
+        hashed = await self._passwords.hash(password)
         await self.people.change(person.id, email=address, name=name.strip(), password_hash=hashed)
         await self.people.end_sessions(person.id, but=visitor.session)
 
@@ -178,7 +175,7 @@ class SignIns:
         if self._tries.wait_s(person.id):
             raise InvalidConfig({"current": ["Too many tries: wait a minute."]})
         hashed = await self.people.password_of(person.id)
-        if not await asyncio.to_thread(_verified, hashed or _nobodys_hash(), password):
+        if not await self._passwords.fits(hashed, password):
             raise InvalidConfig({"current": ["This is not your current password."]})
 
     async def sign_out(self, token: str) -> None:
@@ -208,20 +205,3 @@ def _digest(token: str) -> bytes:
 
 def _address(email: str) -> str:
     return email.strip().casefold()
-
-
-@lru_cache(maxsize=1)
-def _hasher() -> PasswordHasher:
-    return PasswordHasher()
-
-
-@lru_cache(maxsize=1)
-def _nobodys_hash() -> str:
-    return _hasher().hash(secrets.token_urlsafe(16))
-
-
-def _verified(hashed: str, password: str) -> bool:
-    try:
-        return _hasher().verify(hashed, password[: LONGEST_PASSWORD + 1])
-    except (VerificationError, InvalidHashError):
-        return False

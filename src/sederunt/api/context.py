@@ -122,7 +122,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
         stack.push_async_callback(keys.close)
         allow_private, timeout_s = settings.allow_private_addresses, settings.webhooks.timeout_s
         client = await stack.enter_async_context(guarded_client(allow_private=allow_private, timeout_s=timeout_s))
-        stores = open_stores(database, sealer, keys, client)
+        stores = open_stores(database, sealer, keys, client, ledger)
         bots = Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer)
         objects = open_objects(settings)
         readiness = Readiness(database, bus, objects, settings.data, clock)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import httpx2
 
+from sederunt.accounting import Ledger
 from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
@@ -36,7 +37,9 @@ class ApiStores:
     client: httpx2.AsyncClient  # guarded, follows no redirect: for tests of receivers
 
 
-def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.AsyncClient) -> ApiStores:
+def open_stores(
+    database: Database, sealer: Sealer, keys: Keys, client: httpx2.AsyncClient, ledger: Ledger
+) -> ApiStores:
     """Open the stores of one process."""
     return ApiStores(
         keys=keys,
@@ -48,7 +51,7 @@ def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.A
         first_answers=FirstAnswers(database),
         search=Search(database),
         corrections=Corrections(database),
-        sign_ins=SignIns(database),
+        sign_ins=SignIns(database, ledger),
         sealer=sealer,
         client=client,
     )

@@ -107,8 +107,8 @@ ROWS: tuple[Budget, ...] = (
         default=600, per_s=20, spent="answers come up to 5 s later; then 429, and the connection is closed",
     ),
     Budget(
-        name="sockets", of=_A, unit="realtime sockets", default=2_000, setting="api.sockets_per_account", over=_ALL,
-        zero_is_endless=True, spent="429",
+        name="sockets", of=_A, unit="realtime sockets, and live pages of the console", default=2_000,
+        setting="api.sockets_per_account", over=_ALL, zero_is_endless=True, spent="429",
     ),
     Budget(
         name="uploads", of=_A, unit="uploads on their way", default=100, setting="limits.uploads",
@@ -162,6 +162,10 @@ ROWS: tuple[Budget, ...] = (
     ),
     Budget(
         name="sign_in_tries", of=BudgetOwner.ADDRESS, unit="sign-ins in a minute", default=10, spent="429",
+    ),
+    Budget(
+        name="password_checks", of=BudgetOwner.PROCESS, unit="passwords that wait for their check, 5 s at most",
+        default=1_000, spent="429 with `Retry-After`",
     ),
     Budget(
         name="openid_answers", of=BudgetOwner.ADDRESS, unit="answers of a sign-in provider in a minute", default=60,

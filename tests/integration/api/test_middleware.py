@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from harness.api_room import GOOD_BOT, PREFIX, ApiRoom, api_room, on_a_socket
 from harness.fake_clock import FakeClock
+from sederunt.api.monitoring import metrics
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
 from sederunt.jobs import readiness
@@ -271,6 +272,20 @@ async def test_paths_with_secrets_are_counted_by_their_template(room: ApiRoom) -
         text = (await anyone.get("http://api.test/metrics")).text
     assert 'route="/files/{resource}/{id}/{name:path}"' in text
     assert "abcdefgh" not in text
+
+
+async def test_metrics_are_made_once_a_second_whoever_asks(room: ApiRoom, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(metrics, "monotonic", lambda: now[0])
+    async with room.client_of(None) as anyone:
+        asked = await asyncio.gather(*(anyone.get("http://api.test/metrics") for _ in range(20)))
+        first = {answer.text for answer in asked}
+        assert len(first) == 1
+        await anyone.get("http://api.test/health")
+        now[0] += metrics.SCRAPE_S / 2
+        assert (await anyone.get("/metrics")).text in first
+        now[0] += metrics.SCRAPE_S
+        assert 'route="/health"' in (await anyone.get("/metrics")).text
 
 
 async def test_a_compressed_body_is_refused_by_that_name(room: ApiRoom) -> None:

@@ -1,10 +1,15 @@
 """Who gets in, what they may do, and that nobody sees anything of another account."""
 
+import asyncio
 import hmac
 import html
+import os
 import re
+import threading
 from base64 import b64decode, b64encode
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, nullcontext
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,12 +22,14 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from harness.api_room import ApiRoom, api_room, tone_wav
 from harness.console_room import BASE, Furnished, Visitor, link_for, people_of, session_of, visitor
+from sederunt.accounts import password_hashing
 from sederunt.accounts.sign_in import MemberRole
 from sederunt.api.access.sessions import COOKIE
 from sederunt.api.routes import ROUTES
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.console.app import PAGES
 from sederunt.database.tables import sessions
+from sederunt.model.budgets import count_of
 from sederunt.model.status import Trigger
 from sederunt.settings import BusSettings
 
@@ -131,10 +138,86 @@ async def test_a_password_signs_in_and_a_wrong_one_tells_nothing(room: ApiRoom) 
         assert "Ada" in (await ada.get("/")).text
 
 
-async def test_who_tries_too_often_has_to_wait(room: ApiRoom) -> None:
+@dataclass
+class Hashing:
+    """Takes the place of Argon2: what was hashed where, and how much at once."""
+
+    may_end: threading.Event = field(default_factory=threading.Event)
+    begun: threading.Event = field(default_factory=threading.Event)
+    threads: set[tuple[str, int]] = field(default_factory=set)  # name, niceness
+    at_once: int = 0
+    most: int = 0
+
+    def verified(self, _hashed: str, _password: str) -> bool:
+        self.at_once += 1
+        self.most = max(self.most, self.at_once)
+        niceness = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+        self.threads.add((threading.current_thread().name, niceness))
+        self.begun.set()
+        self.may_end.wait(60)
+        self.at_once -= 1
+        return False
+
+
+@pytest.fixture
+def hashing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hashing]:
+    made = Hashing()
+    monkeypatch.setattr(password_hashing, "_verified", made.verified)
+    yield made
+    made.may_end.set()
+
+
+async def test_who_tries_too_often_has_to_wait(room: ApiRoom, hashing: Hashing) -> None:
+    hashing.may_end.set()
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as eve:
         told = [await eve.post("/sign-in", data={"email": "a@b.example", "password": str(n)}) for n in range(12)]
     assert "Too many tries" in told[-1].text
+
+
+def somebody_at(room: ApiRoom, address: str) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app, client=(address, 1)), base_url=BASE, timeout=60)
+
+
+async def tried(client: httpx2.AsyncClient, number: int = 0) -> httpx2.Response:
+    return await client.post("/sign-in", data={"email": f"{number}@b.example", "password": "a wrong one...."})
+
+
+async def test_a_network_of_the_sixth_version_tries_as_often_as_one_address(room: ApiRoom, hashing: Hashing) -> None:
+    hashing.may_end.set()
+    most = count_of("sign_in_tries")
+    for number in range(most + 1):
+        async with somebody_at(room, f"2001:db8:1:2::{number + 1:x}") as eve:
+            refused = await tried(eve, number)
+    assert (refused.status_code, "Too many tries" in refused.text) == (429, True)
+    assert int(refused.headers["retry-after"]) > 0
+    async with somebody_at(room, "2001:db8:1:3::1") as ada:
+        assert (await tried(ada, most + 1)).status_code == 400
+
+
+async def test_passwords_are_checked_one_at_a_time_in_a_thread_that_gives_way(room: ApiRoom, hashing: Hashing) -> None:
+    hashing.may_end.set()
+    async with AsyncExitStack() as stack:
+        people = [await stack.enter_async_context(somebody_at(room, f"192.0.2.{n}")) for n in range(20)]
+        answers = await asyncio.gather(*(tried(person, n) for n, person in enumerate(people)))
+    assert {answer.status_code for answer in answers} == {400}
+    assert hashing.most == 1
+    [(name, niceness)] = hashing.threads
+    assert name.startswith("passwords")
+    assert niceness >= password_hashing.NICENESS
+
+
+async def test_who_waits_too_long_for_the_check_of_a_password_is_told_to_come_again(
+    room: ApiRoom, hashing: Hashing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with somebody_at(room, "192.0.2.1") as ada, somebody_at(room, "192.0.2.2") as eve:
+        first = asyncio.create_task(tried(ada, 1))
+        assert await asyncio.to_thread(hashing.begun.wait, 60)
+        monkeypatch.setattr(password_hashing, "WAIT_S", 0.01)
+        refused = await tried(eve, 2)
+        assert (refused.status_code, "try again" in refused.text) == (429, True)
+        assert refused.headers["retry-after"]
+        hashing.may_end.set()
+        assert (await first).status_code == 400
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/welcome", "/sign-out"])

@@ -1,6 +1,7 @@
 """Delay answers to callers that are refused again and again, before anything is looked up for them.
 
 A refusal costs nearly as much as an answer, and is charged to nobody's budget of requests: a flood of them took a core.
+Of a caller whose key or session was found good, a request that is not valid is charged to that budget, and no refusal.
 They are counted by the caller's key, or session, where that was good lately; so an address that others attack from as
 well, such as a proxy's, costs those nothing who have a key. All others are counted by their address. Key and
 session are read as the checks of both read them: whatever else a request says, it is the same caller's.
@@ -53,7 +54,7 @@ class RefusalDelay:
         """Return by what a request's refusals are counted; None for one that comes from this process itself."""
         if not scope.get("client"):
             return None
-        return next((shown for shown in _shown(scope).values() if shown in self._good), _network(scope["client"][0]))
+        return next((shown for shown in _shown(scope).values() if shown in self._good), network_of(scope["client"][0]))
 
     async def lets_pass(self, holder: Holder) -> bool:
         """Wait until it is the holder's turn, where it was refused too often; False where that is too far away."""
@@ -70,7 +71,7 @@ class RefusalDelay:
 
     def answered(self, scope: Scope, holder: Holder, status: int, *, good: Shown | None) -> None:
         """Count an answer; `good` says which of the things that the request shows was found good."""
-        if status in _REFUSED:
+        if status in _REFUSED or (good is None and 400 <= status < 500):
             self._rate.charge(holder, 1)
         if status == 401:
             self._good.pop(holder, None)
@@ -93,8 +94,8 @@ def _shown(scope: Scope) -> dict[Shown, int]:
     return shown
 
 
-def _network(address: str) -> str:
-    """Return an address as refusals are counted: one caller has 2^64 of the sixth version."""
+def network_of(address: str) -> str:
+    """Return an address as its caller is counted: one caller has 2^64 of the sixth version."""
     if ":" not in address:
         return address
     try:

@@ -47,8 +47,7 @@ async def ready(context: ApiContext, request: Request) -> Response:
 
 async def metrics(context: ApiContext, _request: Request) -> Response:
     """Answer GET /metrics, for Prometheus."""
-    await context.metrics.installation.read(context.installation)
-    return Response(context.metrics.text(), media_type="text/plain; version=0.0.4")
+    return Response(await context.metrics.scrape(context.installation), media_type="text/plain; version=0.0.4")
 
 
 def _roles(context: ApiContext) -> dict[str, str]:

@@ -19,6 +19,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 
 from sederunt.accounting import Ledger, Rate
+from sederunt.api.access.refusal_delay import network_of
 from sederunt.api.transport.connections import RESERVED_FILES, ConnectionLimits, Connections
 from sederunt.model.budgets import BUDGETS
 
@@ -99,7 +100,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
-        if not self.known.came(self, self.client[0] if self.client else ""):
+        if not self.known.came(self, network_of(self.client[0]) if self.client else ""):
             self._refuse("503 Service Unavailable", "There are too many connections. Try again in a moment.")
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -10,8 +10,9 @@ from datetime import date
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from sederunt.api.failures import json_response
+from sederunt.api.failures import answer_to, json_response
 from sederunt.api.resources.bots import bots_asked_for
 from sederunt.api.resources.calendar_feeds import feeds_values
 from sederunt.api.resources.capacity import pricing_of
@@ -20,6 +21,7 @@ from sederunt.api.resources.transcripts import correction_values
 from sederunt.api.schemas.views import event_values
 from sederunt.api.sockets.endpoints import since_of
 from sederunt.bus.connection import BusAway, NoResponder
+from sederunt.bus.tasks import end
 from sederunt.console.bot_summary import summary_of
 from sederunt.console.calendar_view import VIEWS, moments_of, span_of, timetable, zone_of
 from sederunt.console.page import Page
@@ -29,6 +31,7 @@ from sederunt.console.waveform import waveform
 from sederunt.database.bot_view import BotView
 from sederunt.database.delivery_lists import DeliveryPage
 from sederunt.database.recordings import RecordingView
+from sederunt.errors import TooManyRequests, Unauthorized
 from sederunt.model.bot import Bot
 from sederunt.model.correction import Correction, corrected_names
 from sederunt.model.history import CHAT_MESSAGE
@@ -165,9 +168,7 @@ async def picture(page: Page) -> Response:
 async def feed(page: Page) -> Response:
     """GET /bots/{id}/feed: the bot's live messages, as server-sent events; behind the last that was heard."""
     bot = await page.context.bots.get(page.id("bot"), page.account_id)
-    since = since_of(page.request.headers.get("last-event-id"))
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_events(page, bot, since), headers=headers, media_type="text/event-stream")
+    return _Feed(page, bot, since_of(page.request.headers.get("last-event-id")))
 
 
 async def start_practice(page: Page) -> Response:
@@ -241,22 +242,55 @@ def _recording_url(page: Page, bot: Bot) -> str | None:
     return page.addresses.link(bot.recording_object, bot.recording_available_until)
 
 
-async def _events(page: Page, bot: Bot, since: int | None) -> AsyncIterator[bytes]:
-    """Yield each message as an event. Ends after a while: the browser comes again, and has to be signed in still.
+class _Feed(StreamingResponse):
+    """A bot's live messages. It is one of the account's sockets, and ends with its reader's session.
 
-    Only an `over` tells it not to: the bot has ended, or was deleted.
+    It ends after a while, too; the browser comes again, and has to be signed in still. Only an `over` tells it not to:
+    the bot has ended, or was deleted.
     """
-    context = page.context
-    with contextlib.suppress(BusAway, TimeoutError):
-        async with (
-            asyncio.timeout(FEED_S),
-            context.hub.channel(await context.bots.as_told(bot)) as channel,
-            aclosing(channel.events(since, greets=False)) as events,
-        ):
-            async for message in events:
-                if isinstance(message, Closing):
-                    if message in (ENDED, DELETED):
-                        yield f"event: over\ndata: {json.dumps(message.reason)}\n\n".encode()
-                    return
-                number = json.loads(message).get("seq")  # what is of this moment only has none
-                yield (f"data: {message}\n\n" if number is None else f"id: {number}\ndata: {message}\n\n").encode()
+
+    def __init__(self, page: Page, bot: Bot, since: int | None) -> None:
+        self._page, self._bot, self._since = page, bot, since
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__((), headers=headers, media_type="text/event-stream")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        page = self._page
+        try:
+            async with page.context.socket_holders.hold(page.account_id, page.caller.holder, acts=False) as over:
+                self.body_iterator = self._events(over)
+                await super().__call__(scope, receive, send)
+        except (TooManyRequests, Unauthorized) as error:  # nothing was sent yet
+            await answer_to(error)(scope, receive, send)
+
+    async def _events(self, over: asyncio.Event) -> AsyncIterator[bytes]:
+        context = self._page.context
+        with contextlib.suppress(BusAway, TimeoutError):
+            async with (
+                asyncio.timeout(FEED_S) as limit,
+                _passing_with(over, limit),
+                context.hub.channel(await context.bots.as_told(self._bot)) as channel,
+                aclosing(channel.events(self._since, greets=False)) as events,
+            ):
+                async for message in events:
+                    if isinstance(message, Closing):
+                        if message in (ENDED, DELETED):
+                            yield f"event: over\ndata: {json.dumps(message.reason)}\n\n".encode()
+                        return
+                    number = json.loads(message).get("seq")  # what is of this moment only has none
+                    yield (f"data: {message}\n\n" if number is None else f"id: {number}\ndata: {message}\n\n").encode()
+
+
+@contextlib.asynccontextmanager
+async def _passing_with(over: asyncio.Event, limit: asyncio.Timeout) -> AsyncIterator[None]:
+    """Have a time limit pass at once when a session is over, for as long as the block lasts."""
+
+    async def pass_then() -> None:
+        await over.wait()
+        limit.reschedule(asyncio.get_running_loop().time())
+
+    waiting = asyncio.create_task(pass_then())
+    try:
+        yield
+    finally:
+        await end(waiting)

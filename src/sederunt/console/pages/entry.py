@@ -8,16 +8,17 @@ from starlette.responses import RedirectResponse, Response
 
 from sederunt.accounting import Rate
 from sederunt.accounts.sign_in import SESSION_FOR
+from sederunt.api.access.refusal_delay import network_of
 from sederunt.api.access.sessions import COOKIE, refuse_forged, session_token
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import answer_to
 from sederunt.api.transport.bodies import whole_body
 from sederunt.api.transport.middleware import request_info_of
 from sederunt.console.render import page_response
-from sederunt.errors import Forbidden, InvalidConfig, NotFound, RequestError
+from sederunt.errors import Forbidden, InvalidConfig, NotFound, RequestError, TooManyRequests
 from sederunt.model.budgets import count_of
 
-_TRIES_PER_MINUTE = count_of("sign_in_tries")  # per address of a caller, and per address of a person
+_BUDGET = "sign_in_tries"  # per network of callers, and per address of a person
 _FORM_BYTES, _MOST_FIELDS = 20_000, 20
 _ELSEWHERE = frozenset({"cross-site", "same-site"})
 
@@ -34,7 +35,10 @@ def open_endpoint(handler: Open, path: str) -> Endpoint:
         try:
             return await handler(context, request)
         except RequestError as error:
-            return page_response("sign_in.html", _values(context, request, str(error)), error.status)
+            page = page_response("sign_in.html", _values(context, request, str(error)), error.status)
+            if isinstance(error, TooManyRequests):
+                page.headers["Retry-After"] = str(error.retry_after_s)
+            return page
         except Exception as error:
             return answer_to(error)
 
@@ -105,12 +109,16 @@ class EntryPages:
         return answer
 
     def _count(self, context: ApiContext, request: Request, email: str) -> None:
-        """Raise where somebody tries too often: TooManyRequests would tell machines, this tells people."""
+        """Raise TooManyRequests where somebody tries too often."""
         if self._limit is None:
-            self._limit = Rate.per_minute(_TRIES_PER_MINUTE, context.clock.monotonic)
-        caller = request.client.host if request.client else ""
-        if self._limit.wait_s(("from", caller)) or (email and self._limit.wait_s(("to", email.casefold()[:320]))):
-            raise InvalidConfig({"password": ["Too many tries: wait a minute."]})
+            self._limit = Rate.per_minute(count_of(_BUDGET), context.clock.monotonic)
+        caller = network_of(request.client.host) if request.client else ""
+        wait_s = self._limit.wait_s(("from", caller))
+        if not wait_s and email:
+            wait_s = self._limit.wait_s(("to", email.casefold()[:320]))
+        if wait_s:
+            context.ledger.refuse(_BUDGET)
+            raise TooManyRequests("Too many tries: wait a minute.", wait_s, _BUDGET)
 
 
 def refuse_elsewhere(context: ApiContext, request: Request) -> None:

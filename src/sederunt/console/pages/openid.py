@@ -6,6 +6,7 @@ from starlette.responses import RedirectResponse, Response
 from sederunt.accounting import Rate
 from sederunt.accounts.openid import ATTEMPT_S, OpenIdProvider, SignInAttempt
 from sederunt.accounts.openid_people import OpenIdPeople
+from sederunt.api.access.refusal_delay import network_of
 from sederunt.api.access.sessions import session_token
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import json_response
@@ -16,7 +17,7 @@ from sederunt.model.budgets import count_of
 
 OUT, BACK = "/sign-in/openid", "/sign-in/openid/return"
 _COOKIE = "sederunt_openid"
-_ANSWERS_PER_MINUTE = count_of("openid_answers")  # per address of a caller: an office comes through one
+_ANSWERS_PER_MINUTE = count_of("openid_answers")  # per network of callers: an office comes through one
 
 
 class OpenIdEntry:
@@ -56,7 +57,7 @@ class OpenIdEntry:
         """Raise TooManyRequests for whoever would have us ask the provider again and again."""
         if self._limit is None:
             self._limit = Rate.per_minute(_ANSWERS_PER_MINUTE, context.clock.monotonic)
-        wait_s = self._limit.wait_s(request.client.host if request.client else "")
+        wait_s = self._limit.wait_s(network_of(request.client.host) if request.client else "")
         if wait_s:
             raise TooManyRequests("Too many tries: wait a minute.", wait_s, "openid_answers")
 

@@ -68,6 +68,24 @@ async def test_a_good_key_is_not_made_to_pay_for_its_address(caller: Caller) -> 
     assert caller.pauses
 
 
+@pytest.mark.parametrize("status", [400, 413, 422])
+async def test_what_nobody_could_mean_is_a_refusal_of_who_shows_no_good_key(caller: Caller, status: int) -> None:
+    for _ in range(AT_ONCE + 2):
+        assert await caller.ask(status)
+    assert caller.pauses == [1 / PER_S]
+    scope: dict[str, Any] = {
+        "type": "http",
+        "client": ("192.0.2.2", 1),
+        "headers": [(b"authorization", b"Bearer good")],
+    }
+    for _ in range(AT_ONCE + 2):
+        holder = caller.brakes.holder(scope)
+        assert holder is not None
+        assert await caller.brakes.lets_pass(holder)
+        caller.brakes.answered(scope, holder, status, good="key")
+    assert len(caller.pauses) == 1
+
+
 async def test_a_key_beyond_its_limit_is_refused_at_a_rate(caller: Caller) -> None:
     assert await caller.ask(200, key=b"Bearer good")
     for _ in range(AT_ONCE + 4):
