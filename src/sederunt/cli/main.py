@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "people": ("sederunt.cli.people", "app", "Let people into the console, see who they are."),
     "bots": ("sederunt.cli.bots", "app", "Send, stop and watch bots; list them, look at them."),
     "backup": ("sederunt.cli.backup", "backup", "Copy the data directory while the service runs."),
+    "adopt": ("sederunt.cli.adopt", "adopt", "Take over a database from before version 0.1.0."),
     "mcp": ("sederunt.cli.mcp", "mcp", "Serve a language model's client over standard input and output."),
     "models": ("sederunt.cli.models", "app", "List, pull and verify speech models."),
     "transcribe": ("sederunt.cli.transcribe", "transcribe", "Transcribe a file here and now."),

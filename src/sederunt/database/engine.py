@@ -161,6 +161,11 @@ class Database:
             await self.close()
             raise SetupError(f"The database {self._shown} cannot be opened: {_reason(error)}.") from error
 
+    async def adopt(self) -> bool:
+        """Mark a database of before 0.1.0 as this program's, without opening it: see `migrate.adopt`."""
+        async with self.begin() as connection:
+            return await connection.run_sync(migrate.adopt)
+
     async def close(self) -> None:
         """Give every connection back; prepared queries are dead afterwards."""
         if self._driver is not None:

@@ -16,7 +16,10 @@ from sqlalchemy import Connection, delete, insert, inspect, select, text
 from sederunt.database.tables import oldest_program
 from sederunt.errors import SetupError
 
-NEWEST = "0016"  # the last revision in migrations/versions; a test compares
+FIRST = "v0001"  # the schema of 0.1.0
+NEWEST = "v0001"  # the last revision in migrations/versions; a test compares
+# Revisions before 0.1.0 were bare numbers, so each of them sorts before FIRST. The last one made the same schema.
+LAST_BEFORE_RELEASE = "0016"
 
 _MIGRATIONS = str(Path(__file__).parent / "migrations")
 _LOCK = 0x5EDE_0001  # any number, the same in every process
@@ -26,8 +29,10 @@ def is_fit(connection: Connection) -> bool:
     """Return whether there is nothing to do: the schema is the newest that we know, or one that is newer and says that
     we work with it.
     """
-    found = _revision(connection)
-    return found == NEWEST or (found is not None and found > NEWEST and _oldest(connection, found) <= NEWEST)
+    revision = _revision(connection)
+    return revision == NEWEST or (
+        revision is not None and revision > NEWEST and _oldest_program(connection, revision) <= NEWEST
+    )
 
 
 def import_alembic() -> None:
@@ -36,21 +41,57 @@ def import_alembic() -> None:
 
 
 def to_newest(connection: Connection) -> None:
-    """Migrate inside the caller's transaction. Raises SetupError when the database is newer than this program."""
-    if connection.dialect.name == "postgresql":
-        # Held until the commit. On SQLite the transaction itself is the lock.
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    """Migrate inside the caller's transaction. Raises SetupError when the database is newer than this program, or from
+    before the first release.
+    """
+    _lock(connection)
     if is_fit(connection):
         return
-    found = _revision(connection)
-    if found is not None and found > NEWEST:
+    revision = _revision(connection)
+    if revision is not None and revision > NEWEST:
         raise SetupError(
-            f"This database is at schema {found}, which programs older than {_oldest(connection, found)} cannot use, "
-            f"and this program is of {NEWEST}: upgrade Sederunt, or restore the backup of before the upgrade."
+            f"This database is at schema {revision}, which programs older than {_oldest_program(connection, revision)} "
+            f"cannot use, and this program is of {NEWEST}: upgrade Sederunt, or restore the backup of before the "
+            "upgrade."
         )
+    if revision is not None and revision < FIRST:
+        raise SetupError(_way_from_before_release(revision))
     upgrade(connection, "head")
     connection.execute(delete(oldest_program))
     connection.execute(insert(oldest_program).values(revision=oldest_of(_chain())))
+
+
+def adopt(connection: Connection) -> bool:
+    """Mark a database that the last program before 0.1.0 left as one of the first release's schema, which is the same.
+
+    Programs from before go on working with it. Returns False where the database is one of a release already. Raises
+    SetupError where it is older still, or empty.
+    """
+    _lock(connection)
+    revision = _revision(connection)
+    if revision is None:
+        raise SetupError("There is nothing to adopt: this database is empty.")
+    if revision >= FIRST:
+        return False
+    if revision != LAST_BEFORE_RELEASE:
+        raise SetupError(_way_from_before_release(revision))
+    connection.execute(text("UPDATE alembic_version SET version_num = :first"), {"first": FIRST})
+    return True
+
+
+def _way_from_before_release(revision: str) -> str:
+    if revision == LAST_BEFORE_RELEASE:
+        return "This database is from before version 0.1.0: run `sederunt adopt` on it once, then start again."
+    return (
+        f"This database is at schema {revision}, from long before version 0.1.0: start the last program from before it "
+        "once on this database (commit f07fa56c of 27 November 2026), then run `sederunt adopt`."
+    )
+
+
+def _lock(connection: Connection) -> None:
+    """Keep other processes from migrating until the caller's transaction ends."""
+    if connection.dialect.name == "postgresql":  # on SQLite the transaction itself is the lock
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
 
 
 def oldest_of(chain: Iterable[tuple[str, bool]]) -> str:
@@ -72,11 +113,11 @@ def _chain() -> Iterator[tuple[str, bool]]:
         yield script.revision, getattr(script.module, "keeps_older", False)
 
 
-def _oldest(connection: Connection, found: str) -> str:
-    """Return what a newer program left word of; its own schema where it left none."""
+def _oldest_program(connection: Connection, revision: str) -> str:
+    """Return the schema of the oldest program that works with a newer one; the newer one itself where none is noted."""
     if not inspect(connection).has_table(oldest_program.name):
-        return found
-    return connection.scalar(select(oldest_program.c.revision)) or found
+        return revision
+    return connection.scalar(select(oldest_program.c.revision)) or revision
 
 
 def _revision(connection: Connection) -> str | None:

@@ -4,14 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import text
 
-from sederunt.database import migrate
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.database.retention import Deletions
-from sederunt.database.tables import metadata
 from sederunt.errors import NotFound, Superseded
 from sederunt.model.bot import Bot
 from sederunt.model.status import BotStatus
@@ -90,13 +87,3 @@ async def test_lines_go_with_their_bot_and_with_its_media(
     for deletion in await Deletions(database).unfinished():
         await Deletions(database).finish(deletion)
     assert await lines.of(deleted.id) == []
-
-
-async def test_a_database_of_the_first_schema_learns_to_keep_them(empty_address: str) -> None:
-    async with Database(empty_address) as database, database.begin() as connection:
-        await connection.run_sync(metadata.drop_all)
-        for table in ("transcript_words", "alembic_version"):
-            await connection.execute(text(f"DROP TABLE {table}"))
-        await connection.run_sync(migrate.upgrade, "0001")
-    async with Database(empty_address) as database:
-        assert await LiveLineStore(database).of(database.default_account_id) == []

@@ -9,11 +9,11 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import column, func, insert, select, table, text, update
+from sqlalchemy import func, select, text, update
 
 from harness.fake_clock import FakeClock
 from sederunt.database import corrections as store
-from sederunt.database import migrate, search
+from sederunt.database import search
 from sederunt.database import tables as t
 from sederunt.database.bots import Bots
 from sederunt.database.corrections import Corrections
@@ -164,30 +164,6 @@ async def test_words_that_an_older_program_wrote_are_found_and_then_set_apart(
     assert await hits(database, new_id(database.clock.now()), "road", monkeypatch) == 0
     async with database.begin() as connection:
         assert await connection.scalar(select(func.count()).where(~t.transcript_lines.c.is_apart)) == 0
-
-
-async def test_a_database_of_before_words_were_set_apart_is_searched_as_before(empty_address: str) -> None:
-    async with Database(empty_address) as database, database.begin() as connection:
-        await connection.run_sync(t.metadata.drop_all)
-        for name in ("transcript_words", "alembic_version"):
-            await connection.execute(text(f"DROP TABLE {name}"))
-        await connection.run_sync(migrate.upgrade, "0015")
-        account_id = new_id(database.clock.now())
-        line = {"id": 7, "account_id": account_id, "resource": "bot", "resource_id": new_id(database.clock.now())}
-        told = {"segment": 0, "start_ms": 0, "end_ms": 1000, "speaker": None, "text": "The Roadmap"}
-        values = {**line, **told}
-        before = table("transcript_lines", *(column(name, t.transcript_lines.c[name].type) for name in values))
-        await connection.execute(insert(before).values(values))
-        words = "the roadmap" if database.is_sqlite else "'the':1 'roadmap':2"
-        value = ":words" if database.is_sqlite else "CAST(:words AS tsvector)"
-        adding = text(f"INSERT INTO transcript_words (rowid, words) VALUES (7, {value})")
-        await connection.execute(adding, {"words": words})
-    async with Database(empty_address) as database:
-        search = Search(database)
-        for _ in range(2):
-            [found_line] = await search.find(account_id, phrases("road"))
-            assert (found_line.id, found_line.text) == (7, "The Roadmap")
-            await search.set_apart()
 
 
 async def as_an_older_program_wrote_it(database: Database) -> None:

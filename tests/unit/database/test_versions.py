@@ -13,8 +13,8 @@ def test_migrations_are_one_chain() -> None:
     found = []
     for path in sorted(VERSIONS.glob("v*.py")):
         text = path.read_text()
-        number = re.search(r'^revision = "(\d{4})"', text, re.MULTILINE)
-        before = re.search(r'^down_revision(?:: [^=]+)? = (?:"(\d{4})"|None)', text, re.MULTILINE)
+        number = re.search(r'^revision = "v(\d{4})"', text, re.MULTILINE)
+        before = re.search(r'^down_revision(?:: [^=]+)? = (?:"v(\d{4})"|None)', text, re.MULTILINE)
         assert number is not None, path.name
         assert before is not None, path.name
         assert path.name.startswith(f"v{number[1]}_")
