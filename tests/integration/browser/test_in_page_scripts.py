@@ -185,9 +185,7 @@ WAYS_WITH_A_FRAME = {
 
 
 @pytest.mark.parametrize("way", WAYS_WITH_A_FRAME)
-async def test_a_page_whose_worker_takes_the_frames_is_captured_once(
-    open_page: OpenPage, site: Site, way: str
-) -> None:
+async def test_a_page_whose_worker_takes_the_frames_is_captured_once(open_page: OpenPage, site: Site, way: str) -> None:
     stay = await calling(open_page, site, STREAMS_IN_A_WORKER % WAYS_WITH_A_FRAME[way])
     await stay.page.evaluate(
         "() => new Promise((on) => { setInterval(() => window.plain > 90 && on(), 20); })", deadline_s=60
