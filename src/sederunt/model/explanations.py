@@ -81,7 +81,7 @@ def why(status: str, stop_reason: str | None, *, cause: str | None, message: str
     """
     if status in UNDER_WAY:
         return UNDER_WAY[status], None
-    if cause in CAUSES:
+    if cause and cause in CAUSES:
         told, advice = CAUSES[cause]
     elif stop_reason and stop_reason in REASONS:
         told, advice = REASONS[stop_reason]
