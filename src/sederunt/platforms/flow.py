@@ -282,8 +282,12 @@ class PageFlow:
         return step.again_s if patient else min(step.again_s, SHORT_PAUSE_S)
 
     def _holds_up(self, step: Step, found: FoundControl) -> bool:
-        """Nobody knocks before name and passcode, or account and password, stand in their fields."""
+        """Nobody knocks before name and passcode, or account and password, stand in their fields. What was pressed is
+        given a moment to go: a button below it might undo the answer."""
         match step.act:
+            case Act.CLICK:
+                was_pressed = self.steps.last == step.id and self.steps.last_worked
+                return was_pressed and self.clock.monotonic() - self.steps.done_at[step.id] < SHORT_PAUSE_S
             case Act.FILL_NAME:
                 return self._wants_filling(step, found) and self.steps.done.get(step.id, 0) < step.most
             case Act.FILL_ACCOUNT:

@@ -260,6 +260,31 @@ async def test_after_an_answered_dialog_the_knock_is_repeated_at_once(clock: Fak
     assert knocks[1] - knocks[0] < 3
 
 
+async def test_what_was_pressed_may_go_before_anything_below_it_is_tried(clock: FakeClock) -> None:
+    """A question goes a moment after it was answered: its close button, pressed meanwhile, might undo the answer."""
+    attempt = Try(clock, NOTICE, Step(target=Target(id="close")))
+    gone_at_s = clock.monotonic() + 0.5
+
+    def show() -> Scene:
+        return (PREJOIN, ("notice", "close")) if clock.monotonic() < gone_at_s else (IN_CALL, ())
+
+    attempt.show = show
+    await attempt.run()
+    assert attempt.page.acts[1:] == ["click notice"]
+
+
+async def test_one_that_stays_does_not_keep_what_is_below_it_for_good(clock: FakeClock) -> None:
+    attempt = Try(clock, NOTICE, Step(target=Target(id="close")))
+
+    def show() -> Scene:
+        closed = "click close" in attempt.page.acts
+        return (IN_CALL, ()) if closed else (PREJOIN, ("notice", "close"))
+
+    attempt.show = show
+    await attempt.run()
+    assert attempt.page.acts[1:] == ["click notice", "insist notice", "click notice", "click close"]
+
+
 async def test_a_control_under_another_is_pressed_without_the_pointer_the_second_time(clock: FakeClock) -> None:
     attempt = Try(clock, NOTICE)
     attempt.show = lambda: (
