@@ -16,6 +16,7 @@ MOST_REALMS = count_of("page_realms")  # a site's reloads make a few dozen in ho
 MOST_REALM_NAME = 64  # characters; ours have 16
 MOST_CONNECTIONS = count_of("page_connections")
 MOST_BROKEN = count_of("page_broken")
+MOST_WINDOWS = 20  # that a page opens; each is closed at once
 
 ALLOWANCES: Mapping[str, Budget] = MappingProxyType(
     {

@@ -29,6 +29,7 @@ from sederunt.browser.isolated_world import IsolatedWorld
 from sederunt.browser.launch import find_executable, usual_mode
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.page import BROWSER_DIED, MeetingPage
+from sederunt.browser.page_budget import MOST_WINDOWS
 from sederunt.browser.page_request import PageRequest
 from sederunt.browser.page_times import PageTimes, wall_ms
 from sederunt.browser.process_watch import ProcessWatch
@@ -242,16 +243,14 @@ class BrowserPool:
 class _Windows:
     """Closes every window that a page opens: a bot has one. A page that goes on and on is dropped."""
 
-    MOST = 20
-
     def __init__(self, drop: Callable[[str], None]) -> None:
         self._drop, self._count = drop, 0
         self._closing: set[asyncio.Future[None]] = set()
 
     def close(self, window: Page) -> None:
         self._count += 1
-        if self._count > self.MOST:
-            self._drop(f"more than {self.MOST} windows")
+        if self._count > MOST_WINDOWS:
+            self._drop(f"more than {MOST_WINDOWS} windows")
         closing = asyncio.ensure_future(window.close())
         self._closing.add(closing)
         closing.add_done_callback(self._closed)

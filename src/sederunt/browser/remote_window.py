@@ -1,6 +1,10 @@
 """A browser window for a person elsewhere: what it shows as pictures one way, their pointer and keys the other.
 
-A picture is made only when somebody asks for the next one. The window opens public places alone, as a bot's tab does.
+A picture is made only when somebody asks for the next one. The window opens public places alone, as a bot's tab does,
+and its page has the memory, the processors and the windows that a bot's page has.
+
+What a person does is meant for the page that they see: each document of the window has a number, every picture tells
+whose it is, and pointer and keys that come with another number than that of the present document are passed over.
 """
 
 import asyncio
@@ -15,10 +19,14 @@ from playwright.async_api import BrowserContext, CDPSession, Frame, Page
 from playwright.async_api import Error as DriverError
 
 from sederunt.browser.chromium import Chromium
+from sederunt.browser.cpu_budgets import CpuBudgets
 from sederunt.browser.document_origins import Places
 from sederunt.browser.driver import running_driver
 from sederunt.browser.launch import usual_mode
+from sederunt.browser.page_budget import MOST_WINDOWS
+from sederunt.browser.process_watch import ProcessWatch
 from sederunt.errors import PageStuck, SetupError
+from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.model.window_input import MOST_TEXT, WindowInput
 from sederunt.settings import BrowserSettings
 
@@ -35,6 +43,7 @@ class WindowView:
     """What the window shows."""
 
     number: int  # rises with each picture and each address
+    page: int  # whose picture it is; rises with each document
     jpeg: bytes
     url: str
 
@@ -46,6 +55,8 @@ class RemoteWindow:
         """`places`: what may be opened; None lets everything be opened."""
         self._context, self._page, self._session, self._places = context, page, session, places
         self._jpeg, self._number = b"", 0
+        self._document, self._pictured = 1, 1  # the present one, and the one that the picture is of
+        self._popups = 0
         self._due: int | None = None  # the picture that the browser waits for a word about
         self._news = asyncio.Event()
         self._size = (1280, 720)
@@ -55,13 +66,14 @@ class RemoteWindow:
     async def prepare(self) -> None:
         """Begin to watch. Raises the driver's errors."""
         self._session.on("Page.screencastFrame", self._shown)
+        self._session.on("Page.frameNavigated", self._loaded)
         self._page.on("framenavigated", self._moved)
         if self._places is not None:
             self._session.on("Fetch.requestPaused", lambda paused: self._spawn(self._judge(paused)))
             await self._session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
         self._page.on("close", lambda _page: self.gone.set())
         self._page.on("crash", lambda _page: self.gone.set())
-        self._context.on("page", lambda popup: self._spawn(_closed(popup)))
+        self._context.on("page", self._popped_up)
         # What another window was to open is told here at once; the window itself may not know it yet.
         self._session.on("Page.windowOpen", lambda opening: self._spawn(self._open_here(str(opening["url"]))))
         await self._session.send("Page.enable")
@@ -77,6 +89,8 @@ class RemoteWindow:
 
     async def look(self, after: int, within_s: float) -> WindowView | None:
         """Return what is shown, once that is newer than the picture `after`; None where nothing changes so long."""
+        if self._pictured < self._document:
+            await self._take_picture(within_s)
         if self._number <= after:
             await self._go_on()
             self._news.clear()
@@ -85,18 +99,23 @@ class RemoteWindow:
                     await self._news.wait()
         if self._number <= after:
             return None
-        return WindowView(number=self._number, jpeg=self._jpeg, url=self._page.url)
+        return WindowView(number=self._number, page=self._pictured, jpeg=self._jpeg, url=self._page.url)
 
-    async def act(self, inputs: Sequence[Sequence[Any]]) -> None:
+    async def act(self, inputs: Sequence[Sequence[Any]], page: int | None = None) -> None:
         """Do what a person did: a list of [name, arguments …]. What is not understood is passed over.
 
         Raises PageStuck when the page takes none of it in time.
+
+        Args:
+            page: the one that they see (`WindowView.page`); None for that of the last picture.
         """
+        seen = self._pictured if page is None else page
         try:
             async with asyncio.timeout(ACT_S):
                 for name, *arguments in inputs:
                     with contextlib.suppress(DriverError, ValueError, TypeError, IndexError):
-                        await self._do(WindowInput(name), arguments)
+                        if seen == self._document or _is_for_any_page(WindowInput(name), arguments):
+                            await self._do(WindowInput(name), arguments)
         except TimeoutError:
             raise PageStuck(f"The page did not take the input within {ACT_S:g} s.") from None
 
@@ -149,9 +168,29 @@ class RemoteWindow:
         return across * self._size[0], down * self._size[1]
 
     def _shown(self, event: Mapping[str, Any]) -> None:
-        self._jpeg = base64.b64decode(event["data"])
-        self._number += 1
         self._due = event["sessionId"]
+        if self._pictured == self._document:  # else it may be of the document before
+            self._picture(event["data"])
+
+    def _loaded(self, event: Mapping[str, Any]) -> None:
+        """Note a new document: whoever looks is shown a picture of it before anything they do is meant for it."""
+        if "parentId" not in event["frame"]:
+            self._document += 1
+            self._news.set()
+
+    async def _take_picture(self, within_s: float) -> None:
+        """Make a picture of the present document, unless it is busy, or gives way to another one, meanwhile."""
+        document = self._document
+        with contextlib.suppress(DriverError, TimeoutError):
+            async with asyncio.timeout(within_s):
+                made = await self._session.send("Page.captureScreenshot", {"format": "jpeg", "quality": QUALITY})
+            if document == self._document:
+                self._pictured = document
+                self._picture(made["data"])
+
+    def _picture(self, data: str) -> None:
+        self._jpeg = base64.b64decode(data)
+        self._number += 1
         self._news.set()
 
     def _moved(self, frame: Frame) -> None:
@@ -181,6 +220,17 @@ class RemoteWindow:
             if url.startswith(("https:", "http:")):
                 await self._page.goto(url, wait_until="commit", timeout=OPEN_S * 1000)
 
+    def _popped_up(self, popup: Page) -> None:
+        self._popups += 1
+        self._spawn(_closed(popup))
+        if self._popups > MOST_WINDOWS:
+            self.gone.set()
+
+    def hear(self, trouble: PageTrouble) -> None:
+        """End with a page, or a browser, that was ended for what it took."""
+        if trouble.recovery in (Recovery.FRESH_PAGE, Recovery.FRESH_BROWSER):
+            self.gone.set()
+
     def _spawn(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
@@ -206,22 +256,41 @@ async def remote_window(settings: BrowserSettings, *, allow_private: bool) -> As
             driver, settings, usual_mode(settings), private=True, guarded=False, loopback=allow_private
         ) as browser,
     ):
+        browser.seats = 1
+        budgets = CpuBudgets(size=settings.page_cpu_s, per_s=settings.page_cpu)
+        watching = asyncio.create_task(ProcessWatch(lambda: [browser], budgets, settings.page_memory_mb).run())
         try:
-            async with asyncio.timeout(OPEN_S):
-                context = await browser.new_context(options)
-                await context.grant_permissions([])
-                page = await context.new_page()
-                session = await context.new_cdp_session(page)
-                window = RemoteWindow(context, page, session, None if allow_private else Places(settings.host_rules))
-                await window.prepare()
-        except (TimeoutError, DriverError):
-            raise SetupError(f"The browser opened no window within {OPEN_S:g} s.") from None
-        yield window
+            yield await _opened(browser, options, None if allow_private else Places(settings.host_rules))
+        finally:
+            watching.cancel()
+
+
+async def _opened(browser: Chromium, options: Mapping[str, Any], places: Places | None) -> RemoteWindow:
+    try:
+        async with asyncio.timeout(OPEN_S):
+            context = await browser.new_context(options)
+            await context.grant_permissions([])
+            page = await context.new_page()
+            window = RemoteWindow(context, page, await context.new_cdp_session(page), places)
+            browser.listeners.append(window.hear)
+            await window.prepare()
+    except (TimeoutError, DriverError):
+        raise SetupError(f"The browser opened no window within {OPEN_S:g} s.") from None
+    return window
 
 
 async def _closed(popup: Page) -> None:
     with contextlib.suppress(DriverError):
         await popup.close()
+
+
+def _is_for_any_page(name: WindowInput, arguments: Sequence[Any]) -> bool:
+    """Return whether an input is for the window, or ends what began on another page without a word of what was typed:
+    a button, or a key such as Shift, would be held for ever.
+    """
+    if name is WindowInput.RELEASE:
+        return len(str(arguments[0])) > 1
+    return name in (WindowInput.SIZE, WindowInput.BACK, WindowInput.RELOAD, WindowInput.UP)
 
 
 def _within(value: int, least: int, most: int) -> int:

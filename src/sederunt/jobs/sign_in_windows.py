@@ -143,7 +143,8 @@ class _Stay:
         view = await self._window.look(int(asked.get("after", 0)), LOOK_S)
         if view is None:
             return {"ok": True}
-        return {"ok": True, "number": view.number, "jpeg": base64.b64encode(view.jpeg).decode(), "url": view.url}
+        jpeg = base64.b64encode(view.jpeg).decode()
+        return {"ok": True, "number": view.number, "page": view.page, "jpeg": jpeg, "url": view.url}
 
     async def act(self, asked: Mapping[str, Any]) -> Answer:
         """Pass on what the person did."""
@@ -151,7 +152,8 @@ class _Stay:
             return _NOBODY
         inputs: Sequence[Any] = asked.get("inputs") or []
         try:
-            await self._window.act([each for each in inputs[:MOST_INPUTS] if isinstance(each, list) and each])
+            done = [each for each in inputs[:MOST_INPUTS] if isinstance(each, list) and each]
+            await self._window.act(done, asked.get("page"))
         except PageStuck as error:
             return {"ok": False, "message": str(error)}
         return {"ok": True, "email": self._wish.email}

@@ -20,6 +20,7 @@ from sederunt.browser import process_watch
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.page_request import PageRequest
 from sederunt.browser.pool import BrowserPool
+from sederunt.browser.remote_window import remote_window
 from sederunt.browser.signals import Signal
 from sederunt.errors import PageError, PageStuck
 from sederunt.platforms.survey import survey
@@ -296,6 +297,25 @@ async def test_a_page_that_takes_the_processors_costs_its_own_bot(
         assert await quiet.evaluate("() => 7", deadline_s=60) == 7
         assert not quiet.gone.is_set()
         await asyncio.gather(greedy.close(), quiet.close())
+
+
+POPUPS = "() => { setInterval(() => window.open('about:blank'), 20); }"
+
+
+@pytest.mark.parametrize(
+    ("script", "limits"),
+    [(STORES, {"page_memory_mb": 1000}), (LOOPS, {"page_cpu_s": 4.0, "page_cpu": 0.001}), (POPUPS, {})],
+    ids=["memory", "processors", "windows"],
+)
+async def test_a_sign_in_windows_page_has_what_a_bots_page_has(script: str, limits: dict[str, float]) -> None:
+    settings = BrowserSettings(mode="shell").model_copy(update=limits)
+    async with remote_window(settings, allow_private=True) as window:
+        await window.go("data:text/html,<h1>Sign in</h1>")
+        # A click first: windows that nobody asked for are the browser's to refuse.
+        await window.act([["move", 0.5, 0.5], ["down", 0, 1], ["up", 0, 1]])
+        acting = asyncio.create_task(window._page.evaluate(script))
+        await asyncio.wait_for(window.gone.wait(), 300)
+        await asyncio.gather(acting, return_exceptions=True)
 
 
 async def test_a_page_of_a_meeting_reaches_nothing_else_on_this_machine(sit_in: SitIn) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from harness.api_room import ApiRoom, api_room, on_a_socket
 from harness.console_browser import Reader, chromium, signed_in
@@ -123,13 +123,23 @@ async def press_there(reader: Reader, inside: Page, selector: str) -> None:
     await reader.page.mouse.click(box["x"] + across * box["width"], box["y"] + down * box["height"])
 
 
+async def focus_there(reader: Reader, inside: Page, selector: str) -> None:
+    """Press until a field has the focus: what is pressed while the page before is still shown is passed over."""
+    field = inside.locator(selector)
+    await field.blur()
+    async with asyncio.timeout(60):
+        while not await field.evaluate("(field) => field === document.activeElement"):
+            async with reader.page.expect_response("**/input"):
+                await press_there(reader, inside, selector)
+
+
 async def test_an_owner_signs_an_account_in_and_a_bot_enters_as_it(
     room: ApiRoom, practice: PracticeServer, host: Host, reader: Reader
 ) -> None:
     page, inside = reader.page, await opened(reader, host)
     await page.get_by_role("button", name="Keep it").click()
     await expect(page.get_by_role("alert")).to_contain_text("not signed anybody in yet")
-    await press_there(reader, inside, "#identifierId")
+    await focus_there(reader, inside, "#identifierId")
     await page.keyboard.type("adaX@example.org")
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight", "Delete"):
         await page.keyboard.press(key)
@@ -137,7 +147,7 @@ async def test_an_owner_signs_an_account_in_and_a_bot_enters_as_it(
     assert await reader.findings() == []
     await page.keyboard.press("Enter")
     await inside.locator('input[name="Passwd"]').wait_for()
-    await press_there(reader, inside, 'input[name="Passwd"]')
+    await focus_there(reader, inside, 'input[name="Passwd"]')
     await page.get_by_label("Type into the field").fill("Trombone-84 stäple")
     await page.get_by_role("button", name="Type it").click()
     await expect(inside.locator('input[name="Passwd"]')).to_have_value("Trombone-84 stäple")
@@ -213,6 +223,29 @@ async def test_a_window_is_its_openers_alone_and_leads_nowhere_private(
     async with inside.expect_event("close", timeout=30_000):
         await page.get_by_role("button", name="Close").click()
     assert await room.meeting_accounts.of(room.account_id) == []
+
+
+async def test_what_is_typed_goes_to_the_page_that_is_shown(host: Host, reader: Reader) -> None:
+    """The window moves on by itself, to an address whose escapes stand for no text, while a picture is on its way."""
+    page, inside = reader.page, await opened(reader, host)
+    await focus_there(reader, inside, "#identifierId")
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await page.route("**/picture?*", held.put)
+    waiting = await held.get()
+    await inside.goto("https://accounts.google.com/ServiceLogin/%ff?another")
+    await inside.evaluate("() => { document.body.innerHTML = '<input id=trap>' }")
+    trap = inside.locator("#trap")
+    await trap.focus()
+    for key in ("s", "Shift", "e"):
+        async with page.expect_response("**/input"):
+            await page.keyboard.press(key)
+    await expect(trap).to_have_value("")
+    await waiting.continue_()
+    await page.unroute("**/picture?*")
+    await expect(page.locator("[data-address]")).to_have_text("https://accounts.google.com/ServiceLogin/%ff")
+    await focus_there(reader, inside, "#trap")
+    await page.keyboard.type("yes")
+    await expect(trap).to_have_value("yes")
 
 
 async def test_a_window_that_nobody_looks_at_closes(room: ApiRoom, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

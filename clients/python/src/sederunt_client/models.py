@@ -626,6 +626,7 @@ class SignInPicture:
     """Sign in picture, as the service tells of it."""
 
     number: int | None
+    page: int | None
     address: str | None
     jpeg: str | None
 

@@ -977,16 +977,25 @@ class Routes:
             )
         )
 
-    def act_in_sign_in_window(self, sign_in_window_id: str, *, inputs: Sequence[Sequence[str | float]]) -> Message:
+    def act_in_sign_in_window(
+        self, sign_in_window_id: str, *, inputs: Sequence[Sequence[str | float]], page: int | Unset | None = UNSET
+    ) -> Message:
         """Pass pointer and keys on to a sign-in window.
 
         Args:
             inputs: In order, each a name and its arguments. `move` takes shares of width and
                 height, `down` and `up` the button (0, 1, 2) and clicks, `wheel` pixels, `press` and
                 `release` a key, `type` a text, `size` pixels.
+            page: The `page` of the picture that they are meant for: what comes after the window has
+                moved on is passed over. Null: that of the last picture.
         """
         return self.send(
-            Request("POST", f"/sign-in-window/{part(sign_in_window_id)}/input", Message, body=given({"inputs": inputs}))
+            Request(
+                "POST",
+                f"/sign-in-window/{part(sign_in_window_id)}/input",
+                Message,
+                body=given({"inputs": inputs, "page": page}),
+            )
         )
 
     def keep_sign_in_window(self, sign_in_window_id: str, *, anyway: bool | Unset | None = UNSET) -> KeptSignIn:

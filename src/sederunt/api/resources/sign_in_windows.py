@@ -38,17 +38,18 @@ async def look(call: Call) -> Response:
     after = call.integer("after", default=0, least=0, most=2**31)
     answer = await asked(call, "look", {"after": after}, LOOK_S)
     if "jpeg" not in answer:
-        return json_response({"number": None, "address": None, "jpeg": None})
+        return json_response({"number": None, "page": None, "address": None, "jpeg": None})
     parts = urlsplit(answer["url"])
     # A page's address may hold what it would not tell: its host and path say where a password goes.
     shown = quote(f"{parts.scheme}://{parts.netloc}{parts.path}"[:300], safe=":/%")
-    return json_response({"number": answer["number"], "address": shown, "jpeg": answer["jpeg"]})
+    told = {name: answer.get(name) for name in ("number", "page")}
+    return json_response({**told, "address": shown, "jpeg": answer["jpeg"]})
 
 
 async def act(call: Call) -> Response:
     """Answer POST /sign-in-window/{id}/input: pointer and keys."""
     fields = await call.fields(SignInInputFields)
-    answer = await asked(call, "act", {"inputs": fields.inputs}, ACT_S)
+    answer = await asked(call, "act", {"inputs": fields.inputs, "page": fields.page}, ACT_S)
     if not answer.get("ok"):
         raise Conflict(str(answer.get("message")))
     return message_response("The browser has it.")

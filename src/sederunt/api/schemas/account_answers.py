@@ -77,6 +77,7 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
     "SignInPicture": object_of(
         {
             "number": or_null(INTEGER),
+            "page": or_null(INTEGER),
             "address": or_null(TEXT),
             "jpeg": or_null({"type": "string", "contentEncoding": "base64", "contentMediaType": "image/jpeg"}),
         }

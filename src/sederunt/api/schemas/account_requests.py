@@ -140,6 +140,11 @@ class SignInInputFields(Body):
         description="In order, each a name and its arguments. `move` takes shares of width and height, `down` and `up` "
         "the button (0, 1, 2) and clicks, `wheel` pixels, `press` and `release` a key, `type` a text, `size` pixels.",
     )
+    page: Annotated[int | None, *v.integer_or_null(0, 2**31)] = Field(
+        None,
+        description="The `page` of the picture that they are meant for: what comes after the window has moved on is "
+        "passed over. Null: that of the last picture.",
+    )
 
 
 class SignInKeepFields(Body):

@@ -12,6 +12,8 @@ const fault = /** @type {HTMLElement} */ (root.querySelector('[data-fault]'));
 const keepButton = /** @type {HTMLButtonElement} */ (root.querySelector('[data-keep]'));
 
 let over = false;
+/** @type {number | null} */
+let page = null; // whose picture is shown: what is done is meant for it
 
 /** @param {string} sentence */
 function tell(sentence) {
@@ -42,7 +44,9 @@ async function watch() {
       if (over) return;
       if (told.jpeg !== null) {
         known = told.number;
-        await show(told.jpeg, decodeURIComponent(told.address));
+        await show(told.jpeg, told.address);
+        if (page !== told.page) queue = []; // it was meant for the page before
+        page = told.page;
       }
     } catch (error) {
       if (over) return;
@@ -53,7 +57,7 @@ async function watch() {
   }
 }
 
-/** @param {string} jpeg in base64 @param {string} address */
+/** @param {string} jpeg in base64 @param {string} address with escapes, as some stand for no text */
 async function show(jpeg, address) {
   const before = picture.src;
   const bytes = Uint8Array.from(atob(jpeg), (letter) => letter.charCodeAt(0));
@@ -86,7 +90,7 @@ async function flush() {
   while (queue.length && !over) {
     const inputs = queue.splice(0, 100);
     try {
-      await ask('POST', `${base}/input`, { inputs });
+      await ask('POST', `${base}/input`, { inputs, page });
     } catch (error) {
       if (error instanceof Refused && error.status === 404) end('This browser is closed. Open another one under Keys.');
       else tell(sentenceOf(error));
