@@ -342,7 +342,7 @@ def test_each_cell_ends_as_its_evidence_says(cell: Cell, results: Mapping[str, R
     late = cell.reason == "call_already_finished" and "waiting_for_capacity" in str(result.bot["events"])
     outside = ("never_admitted", "no_capacity") if late else ("never_admitted",)
     assert (result.bot["verdict"] in outside) == (cell.status not in ("finished", "failed"))
-    if cell.reason == "kicked":
+    if cell.reason == "kicked" and cell.disagrees is None:  # a drawn site may end the first knock itself
         assert len(result.states) == 1, "who was put out does not come back"
     assert bool(result.bot["recording_url"]) == (cell.status == "finished")
     if cell.status not in ("finished", "failed") and cell.reason != "manually_stopped":

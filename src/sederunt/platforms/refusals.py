@@ -59,7 +59,8 @@ _REMOVED_ELSEWHERE = (
     rf"^(?:rimoss[oa]|espuls[oa]|removid[oa]|expuls[oa]) d(?:a|alla|all'|este|esta) ?{_RIUNIONE}",
     r"(?:kannst|können) .{0,50}nicht (?:wieder|erneut|noch einmal) (?:beitreten|teilnehmen)",
     r"(?:pouvez|peux) (?:pas|plus) rejoindre|no puedes? volver a (?:unirte|unirse|entrar)",
-    r"non puoi (?:rientrare|partecipare di nuovo)|n[aã]o pode voltar a (?:participar|entrar)|再参加(?:する|は)?.{0,4}できません",
+    r"non puoi (?:rientrare|partecipare di nuovo)|n[aã]o pode voltar a (?:participar|entrar)|"
+    r"再参加(?:する|は)?.{0,4}できません",
 )
 _OVER = (
     rf"\b(?:this|the|your) (?:[\w-]+ ){{0,2}}{_MEETING} (?:has|is) (?:already )?(?:ended|over|finished|been ended)",

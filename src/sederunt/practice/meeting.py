@@ -93,7 +93,7 @@ class Meeting:
             visitor.tell({"show": "wrong_passcode"})
             return
         self.events.add("knocked", bot=visitor.id, name=name)
-        entry = "ended" if self.is_over else self.variant.entry
+        entry: str = "ended" if self.is_over else self.variant.entry
         if self.variant.one_of_a_name and any(
             other.standing == "in_call" and other.name == name for other in self.visitors.values()
         ):

@@ -88,8 +88,8 @@ _ANY_KNOCK = _target(
     "Learn more | Leave call | Return to home screen | Present | More options",
 )
 
-# Meet ends a request that nobody answers after some ten minutes (I, 2026-08). Each one rings for the people in the call,
-# so there is a pause; half a minute is long for them, and short against the ten.
+# Meet ends a request that nobody answers after some ten minutes (I, 2026-08). Each one rings for the people in the
+# call, so there is a pause: half a minute is little beside the ten.
 _ASK_AGAIN_S = 30.0
 
 JOURNEY = Journey(
