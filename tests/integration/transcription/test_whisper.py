@@ -91,6 +91,18 @@ def test_what_a_thread_encoded_last_is_forgotten_with_the_sound(tiny: Whisper, c
     assert kept() is None
 
 
+@pytest.mark.parametrize(("said", "at", "times", "every_s"), [("country", 5.71, 4, 0.91), ("america", 1.51, 8, 0.99)])
+def test_a_word_that_is_said_again_and_again_is_written_as_often(
+    tiny: Whisper, base: Whisper, clips: Clips, tape: MakeTape, said: str, at: float, times: int, every_s: float
+) -> None:
+    """The networks wrote it ten or thirteen times, or nothing was left of it."""
+    whole = clips["jfk"]
+    once = type(whole)(whole.samples[round(at * RATE) : round((at + 0.64) * RATE)], said)
+    sound = tape(times * every_s, *((every_s * n, once) for n in range(times)))
+    for model in (tiny, base):
+        assert text(model.transcribe(sound, lang="en")).lower().count(said) == times, model.name
+
+
 def test_words_lie_where_they_were_spoken(tiny: Whisper, clips: Clips, tape: MakeTape) -> None:
     first, second = clips["librivox_0880"], clips["superlative"]
     heard = tiny.transcribe(tape(40, (5, first), (30, second)), lang="en")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sederunt.transcription.whisper.loops import loop_in
 from sederunt.transcription.whisper.speech import RATE, Samples
 
 # Frames of 10 ms. The encoder may be given fewer than the 3000 it was trained on, at a cost that falls with them;
@@ -63,11 +64,14 @@ class Decoded:
     score: float  # mean log-probability per token
     silence: float  # probability that there is no speech
     language: str
+    rounds_heard: bool = False  # the sound repeats itself as often as the text does
 
     @property
     def repeats(self) -> bool:
-        """Return whether the text goes in circles, or says something twice in the time of once."""
-        return compression(self.text) > MOST_COMPRESSION or _circles(self.text.split()) or _crowds(self.phrases)
+        """Return whether the text goes in circles, or says something twice in the time of once, and the sound does
+        not.
+        """
+        return not self.rounds_heard and (circles(self.text) or _crowds(self.phrases))
 
     @property
     def is_guess(self) -> bool:
@@ -224,7 +228,7 @@ class Network:
         if not tokens:
             return []
         text = tokenizer.decode(tokens)
-        if compression(text) > MOST_COMPRESSION or _circles(text.split()):
+        if circles(text):
             return None
         words, taken = [], 0
         for word, length in self._words(tokenizer, [*known, *tokens], encoded):
@@ -321,6 +325,11 @@ def split_at_timestamps(tokens: Sequence[int], first_timestamp: int, first_speci
     return spans
 
 
+def circles(text: str) -> bool:
+    """Return whether a text says the same again and again."""
+    return compression(text) > MOST_COMPRESSION or loop_in(text.split()) is not None
+
+
 def compression(text: str) -> float:
     """Return how well a text packs: ordinary speech stays under 2.4."""
     data = text.encode()
@@ -337,16 +346,4 @@ def _crowds(phrases: Sequence[TokenPhrase]) -> bool:
             return True
         else:
             crowd = 0
-    return False
-
-
-def _circles(words: Sequence[str]) -> bool:
-    """Return whether some run of one to eight words comes four times in a row, or a single word six times."""
-    folded = [word.lower().strip(".,!?;:") for word in words]
-    for size in range(1, 9):
-        times = 6 if size == 1 else 4
-        for start in range(len(folded) - size * times + 1):
-            run = folded[start : start + size]
-            if all(folded[start + size * n : start + size * (n + 1)] == run for n in range(1, times)):
-                return True
     return False

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import count, groupby
 from typing import Protocol
 
 from sederunt.transcription.text import folded
@@ -18,6 +18,7 @@ from sederunt.transcription.whisper.decoding import (
     TimedWord,
     TokenPhrase,
 )
+from sederunt.transcription.whisper.loops import loop_in, rounds_in
 from sederunt.transcription.whisper.speech import FRAME_S, MAYBE, RATE, SPOKEN, SURE, Samples, SpeechActivity
 from sederunt.transcription.whisper.wording import tightened
 
@@ -186,13 +187,54 @@ def _read_best(
         decoded = first if first is not None and way is plain else network.read(samples, way)
         if way.prompt and echoes(decoded.text, manner.vocabulary):
             decoded = network.read(samples, replace(way, prompt=()))
+        decoded = _as_often_as_heard(decoded, samples)
         tried.append(decoded)
         good = not (decoded.repeats or decoded.is_guess)
         if good or (decoded.is_silence and decoded.is_guess) or (faint and decoded.is_doubted):
             return decoded
         if once:
             return None
-    return max(tried, key=lambda decoded: (not decoded.repeats, decoded.score))
+    best = max(tried, key=lambda decoded: (not decoded.repeats, decoded.score))
+    return _without_loops(best) if best.repeats else best
+
+
+def _as_often_as_heard(decoded: Decoded, samples: Samples) -> Decoded:
+    """Return a reading with as many rounds of its loop as the sound has; the same where the sound repeats nothing."""
+    words = _words(decoded.phrases)
+    loop = loop_in([word.text for word in words])
+    if loop is None or not loop.size:
+        return decoded
+    # What lies between the words around it is the loop's: its own times follow from the text.
+    start = words[loop.first - 1].end if loop.first else 0.0
+    end = words[loop.end].start if loop.end < len(words) else len(samples) / RATE
+    rounds = rounds_in(samples[int(start * RATE) : int(end * RATE)])
+    written = (loop.end - loop.first) // loop.size
+    if rounds is None or rounds.count > 2 * written:  # a network that loops writes too much rather than half
+        return decoded
+    step_s = rounds.period_s / loop.size
+    moments = (start + rounds.start_s + step_s * n for n in range(rounds.count * loop.size))
+    said = (
+        replace(words[loop.first + n % loop.size], start=moment, end=moment + step_s)
+        for n, moment in enumerate(moments)
+    )
+    told = (*words[: loop.first], *said, *words[loop.end :])
+    text = "".join(word.text for word in told).strip()
+    phrase = TokenPhrase(told[0].start, told[-1].end, told)
+    return replace(decoded, phrases=(phrase,), text=text, rounds_heard=True)
+
+
+def _without_loops(decoded: Decoded) -> Decoded:
+    """Return a reading without the words of its loops: their sound has no word then, and is read by itself."""
+    words = _words(decoded.phrases)
+    left = list(range(len(words)))
+    while (loop := loop_in([words[n].text for n in left])) is not None:
+        del left[loop.first : loop.end]
+    kept, numbers = set(left), count()
+    phrases = (
+        replace(phrase, words=tuple(word for word in phrase.words if next(numbers) in kept))
+        for phrase in decoded.phrases
+    )
+    return replace(decoded, phrases=tuple(phrase for phrase in phrases if phrase.words))
 
 
 def _fuller(
@@ -206,7 +248,7 @@ def _fuller(
     if len(skipped) < 2 or sum(skipped) < SKIPPED_S:
         return phrases
     careful = ReadingOptions(language=manner.language, context=FULL_CONTEXT, beams=5)
-    again = network.read(samples, careful)
+    again = _as_often_as_heard(network.read(samples, careful), samples)
     if again.repeats or again.is_guess or again.is_doubted:
         return phrases
     found = _believed(again, activity)
@@ -296,7 +338,7 @@ def _read_again(
     start = max(0.0, stretch[0] - AROUND_S)
     piece = samples[int(start * RATE) : int((stretch[1] + AROUND_S) * RATE)]
     plain = ReadingOptions(language=manner.language, context=HALF_CONTEXT, beams=manner.beams)
-    decoded = network.read(piece, plain)
+    decoded = _as_often_as_heard(network.read(piece, plain), piece)
     if decoded.repeats and manner.thorough:
         decoded = network.read(piece, replace(plain, context=FULL_CONTEXT, beams=5, forbid_repeats=True))
     inside = activity[int(stretch[0] / FRAME_S) : int(stretch[1] / FRAME_S) + 1]

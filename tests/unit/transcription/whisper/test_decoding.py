@@ -47,6 +47,8 @@ def decoded(text: str, score: float = -0.3, silence: float = 0.1) -> Decoded:
     [
         "ask not to ask not to ask not to ask not to go",
         "no no no no no no no",
+        "So we are glad to have you with us here today. E-E-E-E-E-E-E-E-E-E-E-E",
+        "Willkommen in der Sendung von heute, aaaaaaaaaaaaaah",
         "I'm going to do it. I'm going to do it. I'm going to do it. I'm going to do it.",
     ],
 )

@@ -14,7 +14,7 @@ from sederunt.transcription.whisper.decoding import (
     TimedWord,
     TokenPhrase,
 )
-from sederunt.transcription.whisper.reading import Manner, echoes, uncovered
+from sederunt.transcription.whisper.reading import Manner, Reads, echoes, uncovered
 from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples, SpeechActivity
 
 PLAIN = Manner(language="en")
@@ -43,7 +43,7 @@ class Script:
 
 
 def read(
-    script: Script,
+    script: Reads,
     seconds: float,
     *spoken: tuple[float, float],
     manner: Manner = PLAIN,
@@ -77,6 +77,65 @@ def test_a_loop_is_read_again_at_full_context_and_then_without_repeats() -> None
         (FULL_CONTEXT, 1, False),
         (FULL_CONTEXT, 5, True),
     ]
+
+
+class Looping:
+    """A network that is sure of one text, whatever it hears; notes the length of each stretch."""
+
+    def __init__(self, answer: Decoded) -> None:
+        self.answer, self.lengths = answer, list[float]()
+
+    def read(self, samples: Samples, way: ReadingOptions) -> Decoded:
+        self.lengths.append(len(samples) / RATE)
+        return self.answer
+
+
+def stutter(first_s: float = 0.2) -> list[TimedWord]:
+    """Twenty-four letters with their hyphens, as the network writes and times them."""
+    letters = [word("E", first_s, first_s + 0.1, 0.98)]
+    for n in range(1, 24):
+        at = first_s + 0.1 * n
+        letters += [TimedWord("-", at, at, 0.98), TimedWord("E", at, at + 0.1, 0.98)]
+    return letters
+
+
+def test_a_loop_that_stays_is_never_delivered_and_its_sound_is_read_by_itself() -> None:
+    loop = heard(*stutter(), score=-0.05)
+    network = Looping(loop)
+    passage = read_thoroughly(network, a_loud_window(10, (0.2, 2.6)), last=True)
+    assert passage.phrases == ()
+    assert [told for told in passage.wordless if told[0] < 1], "it is told that somebody may have spoken"
+    assert min(network.lengths) < 5
+
+
+def test_a_loop_beside_words_takes_none_of_them_along() -> None:
+    network = Looping(heard(word("so", 0.2, 0.5), word("then", 0.5, 0.9), *stutter(1.0), word("yes.", 9.0, 9.4)))
+    words, _ = read(network, 10, (0.1, 3.5), (8.9, 9.5))
+    assert words == ["so", "then", "yes."]
+
+
+def test_what_is_read_without_a_loop_the_second_time_is_delivered() -> None:
+    script = Script(heard(*stutter()), heard(word("Easy,", 0.2, 1.0), word("does", 1.0, 1.6), word("it.", 1.6, 2.4)))
+    assert read(script, 5, (0.2, 2.5))[0] == ["Easy,", "does", "it."]
+
+
+def again_and_again(times: int, every_s: float) -> Samples:
+    """A sound of half that length, so often, which changes while it lasts."""
+    sweep = np.sin(np.linspace(0, 1, round(every_s / 2 * RATE)) ** 2 * 2000).astype(np.float32) * np.float32(0.3)
+    return np.tile(np.concatenate([sweep, np.zeros_like(sweep)]), times)
+
+
+@pytest.mark.parametrize("written", [6, 8, 24])
+def test_what_sounds_eight_times_is_written_eight_times(written: int) -> None:
+    samples = again_and_again(8, 1.0)
+    frames = len(samples) // round(FRAME_S * RATE)
+    activity = SpeechActivity(np.full(frames, 0.05, np.float32), np.full(frames, 0.95, np.float32))
+    network = Looping(heard(*(word("Americans.", n * 0.3, n * 0.3 + 0.3, 0.9) for n in range(written))))
+    passage = reading.read(network, samples, activity, PLAIN, clean=True, last=True)
+    words = [word for phrase in passage.phrases for word in phrase.words]
+    assert [word.text.strip() for word in words] == ["Americans."] * 8
+    assert [word.start for word in words] == pytest.approx(list(range(8)), abs=0.3)
+    assert network.lengths == [8.0], "there is nothing to be read again"
 
 
 def test_of_bad_readings_the_likeliest_is_kept() -> None:
@@ -201,7 +260,7 @@ def a_loud_window(seconds: float, *loud: tuple[float, float], inkling: float = 0
     return SpeechActivity(level, speech)
 
 
-def read_thoroughly(script: Script, activity: SpeechActivity, *, last: bool = False) -> reading.Passage:
+def read_thoroughly(script: Reads, activity: SpeechActivity, *, last: bool = False) -> reading.Passage:
     samples = np.zeros(round(len(activity) * FRAME_S * RATE), np.float32)
     return reading.read(script, samples, activity, Manner(language="en", thorough=True), clean=True, last=last)
 

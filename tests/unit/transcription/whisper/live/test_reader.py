@@ -133,6 +133,26 @@ def test_where_there_is_no_room_for_sound_its_text_is_told(monkeypatch: pytest.M
     assert ear.prompts == [(), (len(" w0 w1 w2"),)]
 
 
+class Stuttering:
+    """Writes the same letter again and again, and is sure of it."""
+
+    def read(self, samples: Samples, _way: ReadingOptions) -> Decoded:
+        words = (
+            TimedWord(" So", 0.0, 0.3, 0.98),
+            *(TimedWord("-E", 0.3 + n / 10, 0.4 + n / 10, 0.98) for n in range(24)),
+        )
+        text = "".join(word.text for word in words)
+        return Decoded((TokenPhrase(0.0, None, words),), text, score=-0.05, silence=0.1, language="en")
+
+
+def test_a_final_never_says_the_loop_of_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speech, "listen", all_loud)
+    network: Any = Stuttering()
+    reader = Reader(network, Manner(language="en"))
+    for key, at_s in (("1", 0.0), ("2", 3.5)):
+        assert "E" not in reader.final(said_in(key, at_s=at_s, seconds=3))[0].transcript
+
+
 def all_loud(samples: Samples) -> SpeechActivity:
     frames = np.full(len(samples) // FRAME, 0.9, np.float32)
     return SpeechActivity(frames, frames)

@@ -1,0 +1,127 @@
+"""Loops: what a network writes again and again, and whether the sound repeats itself as well.
+
+A network that has lost its place writes the same words until its window is full, and is sure of each. Nothing in the
+text tells that from somebody who says a word eight times; the sound does.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sederunt.transcription.whisper.speech import RATE, Samples
+
+# So many times in a row are a loop: of a single word, of up to eight, of more.
+_ONE, _FEW, _MANY, _SHORT = 6, 4, 3, 8
+# Scripts that write no spaces count by letters: Thai, Lao, Burmese, Khmer, kana, Chinese.
+_UNIT = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]|[^\W_]+(?:['’][^\W_]+)*")
+_DRAWN_OUT = re.compile(r"^(\D{1,3}?)\1{9,}")  # one word made of the same letters: "eeeeeeeeeeee"
+
+# Sound is compared in steps of 10 ms by what its spectrum looks like, however loud it is; what is so much softer (dB)
+# than the loudest step counts as silence.
+_HOP, _WINDOW, _BANDS, _SILENT_DB = 160, 400, 24, 30.0
+_LEAST_PERIOD = 18  # steps
+# Rounds are alike from this similarity on, if what lies between them is that much less so: a hum is like itself at any
+# distance. Of 516 stretches of ordinary speech one reached 0.4. Copies of a word with lengths and pauses that vary by
+# 5 % had at least 0.5, by 10 % four in five had 0.4.
+_ALIKE, _CONTRAST = 0.4, 0.25
+_LEAST_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A run of words that are the same ones again and again; the last round may be cut short."""
+
+    first: int  # of the words that were searched
+    end: int  # one past the last
+    size: int  # words of a round; 0 where all rounds are written as one word
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """How often a stretch of sound repeats itself."""
+
+    count: int
+    start_s: float
+    period_s: float
+
+
+def loop_in(words: Sequence[str]) -> Loop | None:
+    """Return the loop of the shortest round in some words, or None."""
+    units, places = list[str](), list[int]()
+    for place, word in enumerate(words):
+        for unit in _UNIT.findall(word.lower()):
+            drawn = _DRAWN_OUT.match(unit)
+            parts = [drawn[1]] * (len(drawn[0]) // len(drawn[1])) if drawn else [unit]
+            units += parts
+            places += [place] * len(parts)
+    for size in range(1, len(units) // _MANY + 1):
+        times = _ONE if size == 1 else _FEW if size <= _SHORT else _MANY
+        alike = 0  # units in a row that are the same as one round before
+        for at in range(size, len(units) + 1):
+            if at < len(units) and units[at] == units[at - size]:
+                alike += 1
+                continue
+            if alike >= size * (times - 1):
+                first = at - alike - size
+                behind = places[at] if at < len(units) else len(words)  # marks in between are the last round's
+                return Loop(places[first], max(places[at - 1] + 1, behind), places[first + size] - places[first])
+            alike = 0
+    return None
+
+
+def rounds_in(samples: Samples) -> Rounds | None:
+    """Return how often a stretch of sound repeats itself; None where it does not, or less than three times."""
+    shapes, sounding = _shapes(samples)
+    longest = len(shapes) // _LEAST_ROUNDS
+    if longest < _LEAST_PERIOD or not sounding.any():
+        return None
+    likeness = _likeness(shapes, longest)
+    contrast = likeness - np.minimum.accumulate(likeness)
+    likeness[contrast < _CONTRAST] = 0.0
+    likeness[:_LEAST_PERIOD] = 0.0
+    best = float(likeness.max())
+    if best < _ALIKE:
+        return None
+    near = np.flatnonzero(likeness >= 0.9 * best)  # two rounds are as like the next two
+    period = int(near[0]) + int(np.argmax(likeness[near[0] : near[0] + _LEAST_PERIOD // 2]))
+    heard = np.flatnonzero(sounding)
+    # The last round ends with its sound, of which there is a third of a period at least.
+    count = int((heard[-1] + 1 - heard[0]) / period + 0.7)
+    step_s = _HOP / RATE
+    return Rounds(count, float(heard[0]) * step_s, period * step_s) if count >= _LEAST_ROUNDS else None
+
+
+def _shapes(samples: Samples) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Return the shape of the spectrum per step, less what all have in common, and which steps are no silence."""
+    if len(samples) < _WINDOW:
+        return np.zeros((0, _BANDS), np.float32), np.zeros(0, np.bool_)
+    frames = np.lib.stride_tricks.sliding_window_view(samples, _WINDOW)[::_HOP] * np.hanning(_WINDOW)
+    power = np.abs(np.fft.rfft(frames, 512)) ** 2
+    mel = np.log1p(np.fft.rfftfreq(512, 1 / RATE) / 700)
+    edges = np.linspace(mel[3], mel[-14], _BANDS + 1)[:-1]
+    bands = np.add.reduceat(power, np.searchsorted(mel, edges), axis=1)
+    total = bands.sum(axis=1)
+    if not total.max() > 0:
+        return np.zeros(bands.shape, np.float32), np.zeros(len(bands), np.bool_)
+    sounding = total > total.max() * 10 ** (-_SILENT_DB / 10)
+    levels = np.log(bands + bands.max() * 1e-5)
+    shapes = levels - levels.mean(axis=1, keepdims=True)
+    shapes -= shapes[sounding].mean(axis=0)
+    shapes[~sounding] = 0.0
+    return shapes.astype(np.float32), sounding
+
+
+def _likeness(shapes: NDArray[np.float32], longest: int) -> NDArray[np.float64]:
+    """Return how alike the sound is to itself so many steps later, for each number of steps up to the longest."""
+    count, steps = len(shapes), np.arange(longest + 1)
+    spectrum = np.fft.rfft(shapes, 2 * count, axis=0)
+    common = np.fft.irfft((np.abs(spectrum) ** 2).sum(axis=1), 2 * count)[: longest + 1]
+    energy = np.concatenate(([0.0], np.cumsum((shapes**2).sum(axis=1))))
+    earlier, later = energy[count - steps], energy[count] - energy[steps]
+    # Where one of the two holds hardly any sound, a scrap of it would decide.
+    enough = np.minimum(earlier, later) >= 0.2 * energy[count]
+    # A steady tone differs from what all steps have in common by next to nothing: no likeness follows from that.
+    return np.where(enough, common / (np.sqrt(earlier * later) + count), 0.0)
