@@ -47,6 +47,12 @@ CASES: Sequence[CaptureCase] = (
         plan={"bots_per_browser": 8},
         limits={**SHARED, "browsers_mib": CaptureLimit(70, 87.5), "start_cpu_s": CaptureLimit(1.2, 2.4)},
     ),
+    CaptureCase(
+        name="self-playing",
+        title="encoded, Meet's page takes the frames and plays them",
+        variant={"transform": "streams"},
+        limits=ALONE,
+    ),
     CaptureCase(name="cameras", title="encoded, three cameras on (not received)", variant={"video": 3}, limits=ALONE),
     CaptureCase(
         name="separate",

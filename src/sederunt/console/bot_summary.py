@@ -5,21 +5,25 @@ from datetime import datetime
 
 from sederunt.database.bot_view import BotView
 from sederunt.model.bot import Verdict
-from sederunt.model.explanations import VERDICTS, why
-from sederunt.model.history import STATUS_UPDATE, deciding_row
+from sederunt.model.explanations import TROUBLES, VERDICTS, why
+from sederunt.model.history import PAGE_TROUBLE, STATUS_UPDATE, deciding_row
 from sederunt.model.minutes import seconds_of
 from sederunt.model.status import BotStatus
 
 
+MOST_TROUBLES = 5  # the latest of them are told
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryStep:
-    """One status, since when, and what led to it."""
+    """One status, since when, and what led to it; or a trouble of the page."""
 
     status: str
     at: datetime
     cause: str | None
     evidence: str | None  # the row that decided
     is_now: bool
+    seen: str | None = None  # of a trouble, as a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,13 @@ def summary_of(view: BotView) -> BotSummary:
     changes = [event for event in view.events if event.event == STATUS_UPDATE]
     first = changes[0].data["old_status"] if changes else view.bot.status.value
     steps = [SummaryStep(str(first), view.bot.created_at, None, None, is_now=not changes)]
-    for number, event in enumerate(changes, 1):
+    troubles = [event for event in view.events if event.event == PAGE_TROUBLE][-MOST_TROUBLES:]
+    for event in view.events:
+        if event in troubles:
+            seen = TROUBLES.get(event.data["cause"], event.data["seen"])
+            steps.append(SummaryStep(PAGE_TROUBLE, event.created_at, None, None, is_now=False, seen=seen))
+        if event.event != STATUS_UPDATE:
+            continue
         data = event.data
         evidence = data.get("evidence")
         steps.append(
@@ -45,7 +55,7 @@ def summary_of(view: BotView) -> BotSummary:
                 event.created_at,
                 data.get("cause") or data.get("stop_reason"),
                 deciding_row(evidence),
-                is_now=number == len(changes),
+                is_now=event is changes[-1],
             )
         )
     sentence, advice = _told(view)

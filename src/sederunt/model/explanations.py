@@ -71,6 +71,12 @@ VERDICTS: Mapping[str, str] = {
     "no_capacity": "No host had room for it in time; the meeting has nothing to do with it.",
 }
 
+# Cause of a `page_trouble` event → what it means for the recording; of others, what was seen says enough.
+TROUBLES: Mapping[str, str] = {
+    "no_sound": "People are shown speaking, and no sound of them comes. The bot listens in another way, and once it "
+    "enters the meeting anew.",
+}
+
 
 def why(status: str, stop_reason: str | None, *, cause: str | None, message: str | None) -> tuple[str, str | None]:
     """Return what brought a bot where it is, as a sentence, and what would help; None where nothing is to be mended.

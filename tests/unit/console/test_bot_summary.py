@@ -9,7 +9,7 @@ import pytest
 from sederunt.console.bot_summary import summary_of
 from sederunt.database.bot_view import BotView
 from sederunt.model.bot import Bot, BotConfig, Service, Verdict
-from sederunt.model.history import STATUS_UPDATE, Event
+from sederunt.model.history import PAGE_TROUBLE, STATUS_UPDATE, Event
 from sederunt.model.participant import Participant
 from sederunt.model.status import BotStatus, StopReason
 
@@ -62,3 +62,21 @@ def test_the_steps_name_what_decided(evidence: object) -> None:
     first, last = summary_of(view(BOT, event)).steps
     assert (first.status, first.is_now) == ("recording", False)
     assert (last.status, last.cause, last.evidence, last.is_now) == ("leaving", "meeting_ended", "gmeet.ended", True)
+
+
+def test_what_befell_the_page_stands_in_its_place_among_the_steps() -> None:
+    change = {"old_status": "joining", "new_status": "recording"}
+    trouble = {"cause": "no_sound", "seen": "Nothing came.", "recovery": "none"}
+    other = {"cause": "sockets_closed", "seen": "The page has no sockets.", "recovery": "by_site"}
+    events = [
+        Event(id=n, event=kind, data=data, created_at=NOW + timedelta(seconds=n))
+        for n, (kind, data) in enumerate(
+            [(STATUS_UPDATE, change), (PAGE_TROUBLE, trouble), (PAGE_TROUBLE, other)], start=1
+        )
+    ]
+    steps = summary_of(view(replace(BOT, status=BotStatus.RECORDING, stop_reason=None), *events)).steps
+    assert [step.status for step in steps] == ["joining", "recording", PAGE_TROUBLE, PAGE_TROUBLE]
+    assert [step.is_now for step in steps] == [False, True, False, False]
+    told, as_seen = (step.seen for step in steps[2:])
+    assert told is not None and told.startswith("People are shown speaking, and no sound")
+    assert as_seen == "The page has no sockets."

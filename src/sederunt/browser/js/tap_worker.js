@@ -17,6 +17,7 @@
  * @property {boolean} [watched] whether the page asks who is heard
  * @property {boolean} [foreign] whether its sound was told to be in a codec that is not kept
  * @property {"undecided" | "keeps" | "returns"} [page] what the page does with the frames, where it takes them
+ * @property {number} [sharedIn] the turn in which the page was given a frame last
  * @property {boolean} [hold] a graph: whether the page has receivers, whose sound it may only repeat
  * @property {any[] | undefined} [held] what is not sent before it is decided
  * @property {number} [sentUntil] of a page that begins to hand frames back: the last one that was sent before
@@ -36,7 +37,9 @@
   const CROWD = 50; // frames of a track, about a second
   const MOST_WAIT_MS = 30_000; // longer than a machine stands still; what is older was told on another clock
   const MOST_HELD = 500; // frames of a track, ten seconds: of a page that took them and does not read them
-  const SHARED_EVERY = 5; // of frames that the page keeps it is given every fifth: it goes on telling who speaks
+  // A page that keeps its frames is given one of each track in so long: it may begin to hand them back. Playing five a
+  // second costs it a quarter of a bot's CPU.
+  const SHARE_EVERY_MS = 1000;
   const GRAPH_HELD_S = 1; // of a graph's sound, while no receiver brings any
   const NEWS_MS = 90; // each telling wakes the page; told per track every 50 ms, they took a quarter of a bot's CPU
 
@@ -186,7 +189,9 @@
    */
   function share(track, tap, frame, metadata) {
     const isKept = tap.page === "keeps" && tap.forward === "none";
-    if (!isKept || tap.tapped % SHARED_EVERY === 0) postMessage({ given: track, frame });
+    const turn = Math.floor(performance.now() / SHARE_EVERY_MS);
+    if (!isKept || tap.sharedIn !== turn) postMessage({ given: track, frame });
+    tap.sharedIn = turn;
     if (tap.page !== "returns") take(track, tap, { data: frame.data, type: frame.type, metadata }, isKept);
   }
 

@@ -84,8 +84,9 @@
 
   /** @param {any} entry */
   async function listenOtherwise(entry) {
+    const { track, packets, tapped, missed } = entry;
     entry.missed = 0;
-    capture.tell("capture", { event: "deaf", track: entry.track, packets: entry.packets, tapped: entry.tapped });
+    capture.tell("capture", { event: "deaf", track, packets, tapped, missed });
     if (!(await isMended(entry))) capture.useWorklet(entry);
   }
 

@@ -180,6 +180,7 @@ function lane(person, now) {
 }
 
 let status = root.dataset.status ?? '';
+let events = 0; // that the story tells of
 
 /** Show what can be done in this status, and nothing that would only be refused. */
 function offer() {
@@ -195,8 +196,9 @@ async function poll() {
   try {
     const bot = await ask('GET', `/bot/${botId}?with-speaker-events=true`);
     showPeople(bot);
-    if (bot.status !== status) {
+    if (bot.status !== status || bot.events.length !== events) {
       status = bot.status;
+      events = bot.events.length;
       offer();
       await refresh();
     }

@@ -1,30 +1,117 @@
-"""Changes how a page listens where somebody is shown speaking and no sound comes."""
+"""What is done where somebody is shown speaking and no sound comes: another way to listen, a word about it, a fresh page.
+"""
+
+from collections.abc import Callable
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage
 from sederunt.clock import Clock, unix_ms
-from sederunt.errors import PageStuck
+from sederunt.errors import PageCrashed, PageError, PageStuck
 from sederunt.meetings.record.recorder import Recorder
+from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.settings import CaptureSettings
 
 AGAIN_S = 30.0  # until a page that stays deaf is asked again: a frame made anew within it begins encoded
+# Somebody was shown speaking for so long in all, and this page has not brought a packet of sound yet: it is reported, and
+# the page replaced if it received none either.
+REPORT_S, REPLACE_S = 5.0, 12.0
+TURNS = 2  # … and if speech began so often: a site may show one person as speaking for ever
+SURE_S = 2.0  # what a site shows for a shorter time in all may be a mistake
+FORGET_S = 30.0  # so long without anybody shown speaking, and counting begins anew
+MOST_STEP_S = 2.0  # what one check counts at most: a host that stood still has seen nothing meanwhile
+
+NO_SOUND = PageTrouble(
+    cause="no_sound",
+    seen="The site shows people speaking, and not one packet of sound has come.",
+    recovery=Recovery.NONE,
+)
+PAGE_WITHOUT_SOUND = PageTrouble(
+    cause="no_sound",
+    seen="The site shows people speaking, and the page has not received one packet of sound.",
+    recovery=Recovery.FRESH_PAGE,
+)
 
 logger = log.get(component="meetings")
 
 
 class CaptureFallback:
-    """The change of one page to the worklet backend."""
+    """The answers of one page to missing sound.
+
+    Args:
+        replaces: whether a page without any sound is worth a fresh one; only once for a bot.
+    """
 
     def __init__(
-        self, page: MeetingPage, recorder: Recorder, settings: CaptureSettings, clock: Clock, bot_id: str
+        self,
+        page: MeetingPage,
+        recorder: Recorder,
+        settings: CaptureSettings,
+        clock: Clock,
+        bot_id: str,
+        *,
+        replaces: bool = False,
     ) -> None:
         self._page, self._recorder, self._settings, self._clock, self._bot_id = page, recorder, settings, clock, bot_id
         self._documents = page.documents
         self._again = 0.0  # not before this monotonic second
         self._shown_since_ms: int | None = None
+        self._replaces = replaces
+        self._checked_at = self._last_shown_at = clock.monotonic()
+        self._shown_s = 0.0  # in all, without a packet of sound
+        self._is_reported = False
+        self.missed_speech = False  # somebody spoke for sure, and not a packet of it has come
 
-    async def check(self, someone_shown_speaking: bool) -> None:
-        """Change the backend if somebody has been shown speaking for too long without a frame. Raises PageCrashed."""
+    async def check(
+        self, someone_shown_speaking: bool, in_call: bool = True, turns: Callable[[], int] = lambda: 0
+    ) -> PageTrouble | None:
+        """Change the backend if somebody has been shown speaking for too long without a frame. Raises PageCrashed.
+
+        Args:
+            in_call: whether the page answered the last look, and showed the call.
+            turns: tells how often anybody was seen to begin to speak.
+
+        Returns what is to be reported; one with FRESH_PAGE means giving this page up.
+        """
+        await self._change_backend(someone_shown_speaking)
+        self._count(someone_shown_speaking and in_call)
+        if self._recorder.last_frame_ms is not None:
+            return None
+        if self._shown_s >= REPORT_S and not self._is_reported:
+            self._is_reported = True
+            return NO_SOUND
+        if self._replaces and self._shown_s >= REPLACE_S and turns() >= TURNS and await self._received_nothing():
+            return PAGE_WITHOUT_SOUND
+        return None
+
+    def unreported(self) -> PageTrouble | None:
+        """Return what is to be reported of a stay that ends before its missing sound was."""
+        if self._is_reported or not self.missed_speech or self._recorder.last_frame_ms is not None:
+            return None
+        self._is_reported = True
+        return NO_SOUND
+
+    def _count(self, is_shown: bool) -> None:
+        now = self._clock.monotonic()
+        step_s, self._checked_at = min(now - self._checked_at, MOST_STEP_S), now
+        if is_shown:
+            self._shown_s += step_s
+            self._last_shown_at = now
+        elif now - self._last_shown_at >= FORGET_S:
+            self._shown_s = 0.0
+        self.missed_speech = self.missed_speech or self._shown_s >= SURE_S
+
+    async def _received_nothing(self) -> bool:
+        """Return whether the page's receivers got no packet of sound either; once they did, it is not replaced."""
+        try:
+            tracks = (await self._page.capture_state())["tracks"]
+        except PageCrashed:
+            raise
+        except PageError:  # it is asked again at the next check
+            return False
+        self._replaces = not any(track["packets"] for track in tracks if track["kind"] == "audio")
+        return self._replaces
+
+    async def _change_backend(self, someone_shown_speaking: bool) -> None:
         if self._page.documents != self._documents:  # this one listens as the first did, and may be heard so
             self._documents, self._again, self._shown_since_ms = self._page.documents, 0.0, None
         if not someone_shown_speaking:

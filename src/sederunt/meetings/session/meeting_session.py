@@ -118,6 +118,7 @@ class MeetingSession:
         self.sat_s = 0.0  # how long it was in the meeting
         self._came_back = context.journal.bot.recording_started_at is not None  # it has said its greeting
         self._live: LiveSession | None = None
+        self._fallback: CaptureFallback | None = None  # while it sits
         self._is_silent = False  # the page died, or answered nothing for too long
         commands.look = page.screenshot
 
@@ -199,7 +200,15 @@ class MeetingSession:
         on_recording()
         if live is not None:
             live.start(recorder)
-        watcher = self._make_watcher(recorder, started_ms=started_ms, resumed_ms=resumed_ms)
+        fallback = self._fallback = CaptureFallback(
+            self.page,
+            recorder,
+            context.settings.capture,
+            clock,
+            str(context.journal.bot.id),
+            replaces=self._number == 1,
+        )
+        watcher = self._make_watcher(recorder, fallback, started_ms=started_ms, resumed_ms=resumed_ms)
         seated_at = clock.monotonic()
         greeting = asyncio.ensure_future(self._greet())
         keeping = asyncio.ensure_future(
@@ -224,6 +233,9 @@ class MeetingSession:
             if not self._commands.cut_off.is_set():
                 with contextlib.suppress(Superseded):
                     await self.observer.write()
+                    if (trouble := fallback.unreported()) is not None:
+                        context.journal.note_trouble(trouble)
+                        await context.journal.write_troubles()
         return outcome
 
     def _make_recorder(self, started_ms: int, live: LiveSession | None) -> Recorder:
@@ -240,7 +252,9 @@ class MeetingSession:
             cut_off=self._commands.cut_off,
         )
 
-    def _make_watcher(self, recorder: Recorder, *, started_ms: int, resumed_ms: int) -> Watcher:
+    def _make_watcher(
+        self, recorder: Recorder, fallback: CaptureFallback, *, started_ms: int, resumed_ms: int
+    ) -> Watcher:
         context, bot = self._context, self._context.journal.bot
         reader = PageReader(
             self._platform,
@@ -265,7 +279,7 @@ class MeetingSession:
             looks=looks,
             observer=self.observer,
             outages=outages,
-            fallback=CaptureFallback(self.page, recorder, context.settings.capture, context.clock, str(bot.id)),
+            fallback=fallback,
             rules=rules_for(bot.config.stop_options, started_ms=started_ms, resumed_ms=resumed_ms),
             commands=self._commands,
             journal=context.journal,
@@ -305,7 +319,10 @@ class MeetingSession:
     async def capture_facts(self, *, ask: bool = True) -> dict[str, object]:
         """Return what was captured and how; where nothing was, by what the page listened, if it may be asked."""
         facts: dict[str, object] = dict(self.recorder.facts()) if self.recorder else {}
-        facts["shown_speaking"] = self.observer.roster.fold.anyone_spoke
+        facts["missed"] = self.observer.missed
+        # What a site showed for a moment, of which no sound came, was a mistake.
+        was_shown = bool(facts.get("packets")) or (self._fallback is not None and self._fallback.missed_speech)
+        facts["shown_speaking"] = was_shown and self.observer.roster.fold.anyone_spoke
         if not facts.get("backend") and ask:
             with contextlib.suppress(PageError):
                 facts["backend"] = (await self.page.capture_state()).get("backend")

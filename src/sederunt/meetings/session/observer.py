@@ -25,6 +25,7 @@ class MeetingObserver:
         self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
         self.recorder: Recorder | None = None
         self._kept: list[CapturedFrame] | None = None  # while there is none; None: dropped
+        self.missed = 0  # packets of sound that the page received before it was noticed that they were not captured
         self.has_news = asyncio.Event()  # something that live listeners must not wait for
 
     def frames_arrived(self, frames: Sequence[CapturedFrame]) -> None:
@@ -49,6 +50,8 @@ class MeetingObserver:
         self.signals.append(without_bulk(signal))
         if signal.kind == "capture":
             self.link.take(signal.data)
+            if signal.data.get("event") == "deaf" and isinstance(missed := signal.data.get("missed"), int):
+                self.missed += missed
         self._note(self.roster.take(self.decoder.decode(signal)))
 
     def speech_changed(self, source: str, speaking: bool, at_ms: int) -> None:

@@ -98,6 +98,10 @@ class Roster:
             one.key for one in self.fold.participants if one.events and one.events[-1].type is SpeakingKind.STARTED
         )
 
+    def turns(self) -> int:
+        """Return how often anybody was seen to begin to speak."""
+        return sum(event.type is SpeakingKind.STARTED for one in self.fold.participants for event in one.events)
+
     def told_end(self) -> tuple[Fact, int] | None:
         """Return what a signal of the site tells of the end of the stay, and since when; None while none tells of one.
         That the bot was put out comes first."""

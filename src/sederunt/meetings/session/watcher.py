@@ -111,7 +111,10 @@ class Watcher:
                 next_row = now + ASK_ROW_EVERY_S
                 if await self._journal.is_stop_requested():
                     self._commands.stop.set()
-            await self._fallback.check(someone_speaks)
+            in_call = self._looks.state in (PageState.IN_CALL, PageState.DIALOG)
+            trouble = await self._fallback.check(someone_speaks, in_call, self._observer.roster.turns)
+            if trouble is not None and (ended := await self._outages.tell([trouble], now_ms)) is not None:
+                return ended
             await self._observer.write()
             await self._journal.write_troubles()
             tick_s = ENDING_TICK_S if is_ending else TICK_S

@@ -58,8 +58,9 @@ function line(options) {
     readyState = 1;
     send() {}
   }
+  let nowMs = 5000;
   const realm = load(["packing.js", "tap_worker.js"], {
-    performance, setTimeout, clearTimeout, setInterval, clearInterval, WebSocket: Socket,
+    performance: { timeOrigin: 0, now: () => nowMs }, setTimeout, clearTimeout, setInterval, clearInterval, WebSocket: Socket,
     addEventListener: (name, hear) => (heard[name] = hear),
     postMessage: (message) => {
       if ("given" in message) given.push(message.frame);
@@ -90,6 +91,7 @@ function line(options) {
   order({ order: "samples", port: samples });
   return {
     given, order, frame,
+    pass: (ms) => (nowMs += ms),
     /** Frames arrive, each of one byte; resolves when all are read. */
     async arrive(...bytes) {
       for (const byte of bytes) queue.enqueue(frame(byte));
@@ -123,8 +125,10 @@ test("a page that keeps its frames is given some of them on", async () => {
   const page = line({ page: "undecided" });
   page.order({ order: "keep", track: 1 });
   for (let byte = 0; byte < 10; byte += 1) await page.arrive(byte);
-  assert.equal((await page.sent()).length, 10);
-  assert.equal(page.given.length, 2);
+  page.pass(1000);
+  await page.arrive(10, 11);
+  assert.equal((await page.sent()).length, 12);
+  assert.deepEqual(page.given.map(({ data }) => new Uint8Array(data)[0]), [0, 10]);
 });
 
 test("of a page that hands its frames back only those are sent", async () => {
