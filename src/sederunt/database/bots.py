@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, delete, insert, or_, select, true, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt import log
 from sederunt.clock import Clock
 from sederunt.database import outbox, usage
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.bot_reading import BotReading
 from sederunt.database.bot_rows import (
     Seals,

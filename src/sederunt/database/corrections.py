@@ -8,10 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import search
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
 from sederunt.database.queries import Row, id_parameter

@@ -4,8 +4,8 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.ids import new_id
 from sederunt.database.tables import accounts
 

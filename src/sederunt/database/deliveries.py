@@ -8,9 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Integer, bindparam, exists, func, insert, literal_column, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.columns import Moment, storable
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id

@@ -16,10 +16,10 @@ from uuid import UUID
 from sqlalchemy import Connection, Executable, event, select, text
 from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.database import migrate
-from sederunt.database.async_core import AsyncConnection, AsyncEngine, create_async_engine
 from sederunt.database.default_account import ensure_default_account
 from sederunt.database.outage import OutageReport
 from sederunt.database.queries import PostgresDriver, Query, SqlDriver, SqliteDriver

@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.model.history import STATUS_UPDATE, Event, why_it_left
 
 

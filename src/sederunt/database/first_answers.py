@@ -6,9 +6,9 @@ from uuid import UUID
 
 from sqlalchemy import Text, Uuid, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.errors import Conflict

@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Integer, Select, Table, bindparam, delete, exists, func, insert, literal, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource
 from sederunt.errors import LimitReached

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from uuid import UUID
 
 from sqlalchemy import Integer, bindparam, delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.columns import document_text
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.tables import outbox

@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Integer, Select, bindparam, false, insert, or_, select, true, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt import log
 from sederunt.clock import Clock
 from sederunt.database import outbox, usage
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.columns import Moment, storable
 from sederunt.database.deliveries import enqueue
 from sederunt.database.engine import Database, OutboxRow

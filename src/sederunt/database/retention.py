@@ -6,12 +6,12 @@ from uuid import UUID
 
 from sqlalchemy import Integer, Table, and_, bindparam, delete, not_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt import log
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.database import search
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.first_answers import empty_first_answers

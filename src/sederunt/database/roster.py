@@ -6,9 +6,9 @@ from uuid import UUID
 
 from sqlalchemy import and_, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.bot_rows import unknown_bot
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database

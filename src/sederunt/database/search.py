@@ -34,9 +34,9 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource

@@ -11,9 +11,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.bot_rows import bot_of
 from sederunt.errors import Conflict, LimitReached
 from sederunt.model.bot import Bot

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from sqlalchemy import CompoundSelect, literal, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import search
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.columns import document_text
 from sederunt.database.engine import Database
 from sederunt.database.queries import id_parameter

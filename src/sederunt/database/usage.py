@@ -8,9 +8,9 @@ from uuid import UUID
 
 from sqlalchemy import BigInteger, bindparam, func, literal_column, select, type_coerce
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource

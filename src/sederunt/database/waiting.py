@@ -8,10 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Integer, bindparam, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import outbox
 from sederunt.database import tables as t
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.columns import Moment
 from sederunt.database.deliveries import enqueue_asked
 from sederunt.database.engine import Database

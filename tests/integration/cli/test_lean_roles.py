@@ -7,7 +7,7 @@ import sys
 import pytest
 
 # Role → (what it imports before it takes work, what must not come with it).
-NEVER = ("rich", "pygments", "faster_whisper", "ctranslate2", "onnxruntime", "sederunt.bench", "sqlalchemy.orm")
+NEVER = ("rich", "pygments", "faster_whisper", "ctranslate2", "onnxruntime", "sederunt.bench")
 ROLES = {
     "serve": (
         ("sederunt.cli.serve",),

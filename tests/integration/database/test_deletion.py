@@ -9,11 +9,11 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from harness.fake_clock import FakeClock
 from harness.gathered import gathered
 from harness.sent_off import sent_off
-from sederunt.database.async_core import AsyncConnection
 from sederunt.database.bots import Bots
 from sederunt.database.corrections import Corrections
 from sederunt.database.deliveries import Attempt, Deliveries, DeliveryState
