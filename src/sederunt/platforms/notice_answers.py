@@ -22,9 +22,10 @@ class NoticeAnswers:
         self._presses: Counter[str] = Counter()
         self._reported: set[str] = set()
 
-    def note_press(self, control: FoundControl) -> None:
-        """Count one press, whether it works or not."""
+    def note_press(self, control: FoundControl) -> int:
+        """Count one press, whether it works or not; returns how many there were."""
         self._presses[control.id] += 1
+        return self._presses[control.id]
 
     def may_press(self, control: FoundControl) -> bool:
         """Return whether pressing it may still help; reports a control that is left alone."""

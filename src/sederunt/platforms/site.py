@@ -161,10 +161,9 @@ class Site:
                 return
             control = found[step.id]
             if not rests(control):
-                insists = control.handle in pressed_at
                 pressed_at[control.handle] = now()
                 done[step.id] += 1
-                answers.note_press(control)
+                insists = answers.note_press(control) > 1
                 await press(page, control, by_pointer=False if insists else None)
             await asyncio.sleep(BETWEEN_LOOKS_S)
 

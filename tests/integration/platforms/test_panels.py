@@ -187,6 +187,15 @@ async def test_a_table_in_which_closing_comes_first_joins_the_sound_all_the_same
     assert [trouble.seen.split()[0] for trouble in told] == ["zoom.dismiss"]
 
 
+async def test_a_control_on_which_the_pointer_does_nothing_is_pressed_without_it(show: ShowPage) -> None:
+    page = await show(
+        "<body><div class=zm-modal>This meeting is being recorded<button onclick='sent.push(event.isTrusted);"
+        "if (!event.isTrusted) this.parentNode.remove()'>Got it</button></div><script>window.sent=[]</script>"
+    )
+    await ZOOM.settle(page, answers=NoticeAnswers())
+    assert await page.evaluate(SENT) == [True, False]
+
+
 async def test_what_is_answered_again_after_it_was_gone_counts_from_the_beginning(show: ShowPage) -> None:
     told: list[PageTrouble] = []
     answers = NoticeAnswers(told.append)
