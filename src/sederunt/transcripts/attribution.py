@@ -27,7 +27,15 @@ from sederunt.transcripts.speaking_marks import (
     shifted,
     union,
 )
-from sederunt.transcripts.voices import by_voice, named_voices, somebody_else, spoken_in, turns_of
+from sederunt.transcripts.voices import (
+    Turn,
+    by_voice,
+    longest_pause_s,
+    named_voices,
+    somebody_else,
+    spoken_in,
+    turns_of,
+)
 
 # A pause longer than this ends a segment, and cuts an utterance in two.
 PAUSE_S = 1.0
@@ -230,16 +238,15 @@ def _by_voices(speech: SourceSpeech, marks: Marks, names: Mapping[str, str]) -> 
     matches = {number: marks.match(own) for number, own in spoken.items()}
     keys = named_voices(matches, {number: sum(end - start for start, end in own) for number, own in spoken.items()})
     turns = turns_of(parts)
-    owners = marks.owners(sorted(set(turns.values())))
+    owners = marks.owners(sorted({(turn.start, turn.end) for turn in turns.values()}))
     said: list[NamedUtterance] = []
     for number, own in parts.items():
         voice, guesses = f"{speech.source} voice {number}", matches[number].guesses(names)
         for part in own:
-            owner = owners.get(turns[number, part.start])
-            if number in keys and owner != keys[number]:
-                said += _of_one(part, keys[number], marks, names)
-            elif owner is not None:
-                said.append(NamedUtterance(part, owner, names[owner], None))
+            turn = turns[number, part.start]
+            owner = owners.get((turn.start, turn.end))
+            if (key := keys.get(number, owner)) is not None:
+                said += _of_one(part, key, marks, names, turn if owner == key else None)
             elif len(guesses) < 2:
                 said.append(NamedUtterance(part, voice, None, guesses))
             else:
@@ -247,9 +254,22 @@ def _by_voices(speech: SourceSpeech, marks: Marks, names: Mapping[str, str]) -> 
     return said
 
 
-def _of_one(part: Utterance, key: str, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
-    """Name a voice's part, cut only where the marks are clearly another's: two who sound alike may be one voice."""
+def _of_one(
+    part: Utterance, key: str, marks: Marks, names: Mapping[str, str], turn: Turn | None
+) -> list[NamedUtterance]:
+    """Name a voice's part, cut only where the marks are clearly another's: two who sound alike may be one voice.
+
+    Args:
+        turn: of the part, where the marks about it are this participant's alone. Those of a neighbour that came late or
+            early reach into it: the speaker changed where the longer pause is, at the edge of the turn or of the mark.
+    """
     cut = [(somebody_else(piece, key, marks) or key, piece) for _, piece in _split(part, marks)]
+    if turn is not None and len(cut) > 1:
+        first, last = cut[0][1], cut[-1][1]
+        if part.start == turn.start and longest_pause_s(part, first.end) < turn.pause_before_s:
+            cut[0] = (key, first)
+        if part.end == turn.end and longest_pause_s(part, last.start) < turn.pause_behind_s:
+            cut[-1] = (key, last)
     if all(whose == key for whose, _ in cut):
         cut = [(key, part)]
     return [NamedUtterance(piece, whose, names[whose], None) for whose, piece in cut]

@@ -27,6 +27,8 @@ COVERED, ENOUGH_S, SURE_OF_LITTLE = 0.5, 5.0, 0.9
 # Each edge of a mark may be so far from that of the turn it is about, beyond the lag of the meeting: on a busy machine
 # the site's message and the sound are held up apart from each other.
 STRAY_S = 3.0
+# … and by so much at most of one that lies in a turn.
+INSIDE_S = 0.5
 # Marks of one person with shorter pauses between them are one.
 MARK_PAUSE_S = 1.0
 # Shares below this are noise.
@@ -108,21 +110,21 @@ class Marks:
     def owners(self, turns: Sequence[Interval]) -> dict[Interval, str]:
         """Return whose turns of one voice each are, where the marks about a turn are of one participant alone.
 
-        A mark is about the turn whose edges are nearest to its own, however much of another turn it covers. One that
-        is near to none is about the turn that holds it. `turns` are in order.
+        A mark is about the turn whose edges are nearest to its own, however much of another turn it covers, and about
+        one in which it lies. `turns` are in order.
         """
         claims: dict[Interval, set[str]] = {}
         starts = [start for start, _ in turns]
         for key, spans in self._marks.items():
             for start, end in union(spans, pause=MARK_PAUSE_S):
-                first, behind = bisect_left(starts, start - 2 * STRAY_S), bisect_right(starts, start + 2 * STRAY_S)
-                near = [(abs(a - start) + abs(b - end), (a, b)) for a, b in turns[first:behind]]
-                distance, turn = min(near, default=(inf, (0.0, 0.0)))
-                if distance > 2 * STRAY_S:
-                    turn = turns[max(0, bisect_right(starts, start) - 1)] if turns else turn
-                    if not turn[0] <= start < end <= turn[1]:
-                        continue
-                claims.setdefault(turn, set()).add(key)
+                near = turns[bisect_left(starts, start - 2 * STRAY_S) : bisect_right(starts, start + 2 * STRAY_S)]
+                distance, nearest = min(((abs(a - start) + abs(b - end), (a, b)) for a, b in near), default=(inf, None))
+                if nearest is not None and distance <= 2 * STRAY_S:
+                    claims.setdefault(nearest, set()).add(key)
+                behind = bisect_right(starts, start + INSIDE_S)
+                for a, b in turns[max(0, behind - 2) : behind]:
+                    if a - INSIDE_S <= start and end <= b + INSIDE_S:
+                        claims.setdefault((a, b), set()).add(key)
         return {turn: next(iter(keys)) for turn, keys in claims.items() if len(keys) == 1}
 
     def match(self, spoken: Iterable[Interval]) -> MarkMatch:

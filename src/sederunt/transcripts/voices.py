@@ -4,6 +4,9 @@ Voices know exactly when somebody else begins, but no names; marks know names, b
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
 
 from sederunt.model.transcript import Utterance
 from sederunt.transcription import text
@@ -12,6 +15,8 @@ from sederunt.transcripts.speaking_marks import Interval, MarkMatch, Marks, unio
 # Somebody else's marks are believed against the name of a whole voice where they cover this share of a part, alone,
 # and the part is so long: two people who sound alike were taken for one voice.
 AGAINST_SHARE, AGAINST_S = 0.7, 1.0
+# A change of speaker is looked for so far around the edge of a mark.
+PAUSE_NEAR_S = 0.5
 # A voice that two share belongs to the one who is not named yet from this share of its marks on.
 REST_SHARE = 0.35
 
@@ -30,21 +35,41 @@ def spoken_in(utterances: Iterable[Utterance]) -> list[Interval]:
     return union((item.start, item.end) for utterance in utterances for item in (utterance.words or (utterance,)))
 
 
-def turns_of(parts: Mapping[int, Iterable[Utterance]]) -> dict[tuple[int, float], Interval]:
-    """Return the turn of each part, by the part's voice and start: a turn lasts until another voice begins, whatever
-    pauses lie in it.
-    """
-    turns: list[Interval] = []
-    found: dict[tuple[int, float], int] = {}
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one voice says until another begins, whatever pauses lie in it."""
+
+    start: float
+    end: float
+    pause_before_s: float
+    pause_behind_s: float
+
+
+def longest_pause_s(part: Utterance, at: float) -> float:
+    """Return the longest pause between two words near a moment."""
+    pauses = (
+        after.start - word.end
+        for word, after in pairwise(part.words)
+        if abs((word.end + after.start) / 2 - at) <= PAUSE_NEAR_S
+    )
+    return max(pauses, default=0.0)
+
+
+def turns_of(parts: Mapping[int, Iterable[Utterance]]) -> dict[tuple[int, float], Turn]:
+    """Return the turn of each part, by the part's voice and start."""
+    edges: list[Interval] = []
+    places: dict[tuple[int, float], int] = {}
     last: int | None = None
     for start, end, number in sorted((part.start, part.end, number) for number, own in parts.items() for part in own):
         if number == last:
-            turns[-1] = (turns[-1][0], max(turns[-1][1], end))
+            edges[-1] = (edges[-1][0], max(edges[-1][1], end))
         else:
-            turns.append((start, end))
+            edges.append((start, end))
         last = number
-        found[number, start] = len(turns) - 1
-    return {part: turns[place] for part, place in found.items()}
+        places[number, start] = len(edges) - 1
+    pauses = [inf, *(after[0] - before[1] for before, after in pairwise(edges)), inf]
+    turns = [Turn(*edge, *around) for edge, around in zip(edges, pairwise(pauses), strict=False)]
+    return {part: turns[place] for part, place in places.items()}
 
 
 def named_voices(matches: Mapping[int, MarkMatch], totals_s: Mapping[int, float]) -> dict[int, str]:

@@ -385,6 +385,20 @@ def test_a_long_turn_keeps_its_name_while_the_mark_before_it_lingers(say: Say, p
     assert [(s.start, s.speaker_name) for s in segments] == [(0.0, "Ada"), (8.0, "Bob"), (16.0, "Ada")]
 
 
+@pytest.mark.parametrize(("pause_s", "words_of_bob"), [(0.1, 16), (1.0, 12)])
+def test_where_a_voice_and_the_marks_disagree_the_speaker_changed_at_the_longer_pause(
+    say: Say, person: Person, pause_s: float, words_of_bob: int
+) -> None:
+    """Half a second lies before the last four words of Ada's voice: they are Bob's, unless a longer one lies behind."""
+    voice = say("a " * 16, 0.0, speakers=[0] * 16)
+    words = tuple(replace(w, start=w.start + 0.5, end=w.end + 0.5) if w.start >= 6 else w for w in voice.words)
+    bob = say("b " * 12, 8.5 + pause_s, speakers=[1] * 12)
+    utterances = [replace(voice, words=words, end=8.5), bob, say("a " * 12, 16.0, speakers=[0] * 12)]
+    people = [person("a", "Ada", (0.0, 6.2), (16.0, 22.0)), person("b", "Bob", (6.3, bob.end))]
+    segments = attribute([diarized(*utterances)], MeetingFacts(duration_s=24, participants=people)).segments
+    assert sum(len(s.transcript.split()) for s in segments if s.speaker_name == "Bob") == words_of_bob
+
+
 def test_a_voice_between_two_is_theirs_who_has_none_yet(say: Say, person: Person) -> None:
     one, two = say("w " * 20, 0.0, speakers=[0] * 20), say("w w w w w w", 12.0, speakers=[1] * 6)
     ada, bob = person("a", "Ada", (0.0, 13.5)), person("b", "Bob", (12.0, 15.0))
