@@ -57,6 +57,11 @@ class Meeting:
     def variant(self) -> Variant:
         return self.script.variant
 
+    def sends_sound_to(self, visitor: Visitor) -> bool:
+        """Return whether a bot's page is sent any sound."""
+        is_first = next(iter(self.visitors.values())) is visitor
+        return self.variant.sound == "sent" or (self.variant.sound == "second_page" and not is_first)
+
     def in_call(self) -> list[Visitor]:
         return [visitor for visitor in self.visitors.values() if visitor.standing == "in_call"]
 

@@ -138,7 +138,7 @@ class Visit:
             meeting.site.plan(meeting.variant),
             on_message=lambda label, data: meeting.site.page_sent(meeting, visitor, label, data),
             on_key_frame=meeting.media.key_frame,
-            hears=visitor.facts.get("sound") is not False,
+            hears=visitor.facts.get("sound") is not False and meeting.sends_sound_to(visitor),
         )
         self._waiting = asyncio.create_task(self._report_connected(visitor.peer))
         return visitor.peer

@@ -87,9 +87,10 @@ def disagreeing(script: "Script", seed: int) -> "Script":
     )
     if quirks.barring:  # which shows only where the bot is removed
         acts = [replace(act, do="remove_bots") if act.do == "end" else act for act in acts]
+    transform = chance.choice(["none", "none", "streams", "plays"]) if script.service == "gmeet" else "none"
     return replace(
         script,
         cast=(*script.cast, *more),
         acts=tuple(sorted(acts, key=lambda act: act.at_s)),
-        variant=replace(script.variant, quirks=quirks),
+        variant=replace(script.variant, quirks=quirks, transform=transform),
     )

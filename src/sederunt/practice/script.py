@@ -98,9 +98,11 @@ class Variant:
     words: Mapping[str, str] = field(default_factory=dict)  # text or label of the site → what it shows instead
     slow_s: float = 0.0  # every screen appears late by so much
     offers: Literal["page", "server"] = "page"  # who makes the WebRTC offer
-    # mixed: one track, several CSRCs; webaudio (Meet, Zoom): over a data channel, no receiver; own_tracks (Zoom): a
-    # track for each of the cast, its stream named after them
-    audio: Literal["per_person", "mixed", "webaudio", "own_tracks"] = "per_person"
+    # mixed: one track, several CSRCs; webaudio (Meet, Zoom): over a data channel, no receiver; beside_receivers (Meet):
+    # the same, with receivers that get nothing; own_tracks (Zoom): a track for each of the cast, its stream named after
+    # them
+    audio: Literal["per_person", "mixed", "webaudio", "beside_receivers", "own_tracks"] = "per_person"
+    sound: Literal["sent", "never", "second_page"] = "sent"  # to whom; second_page: not to the first page of a bot
     idle: Literal["nothing", "silence"] = "nothing"  # what a slot sends while nobody has it
     dtx: bool = False  # pauses inside a clip are not sent
     loss: float = 0.0  # share of audio packets that are dropped on the way

@@ -94,6 +94,15 @@ async def test_a_page_with_a_transform_of_its_own_still_plays(open_room: OpenRoo
     await room.hears()
 
 
+@pytest.mark.parametrize("transform", ["streams", "plays"])
+async def test_a_page_that_plays_its_frames_by_itself_shows_who_speaks(open_room: OpenRoom, transform: str) -> None:
+    room = await enter(await open_room(acts=FIRST_WORDS[1:], transform=transform, csp="trusted_types"))
+    tile = room.page.locator(".tile", has_text="Charles Babbage")
+    await expect(tile.locator(".Oaajhc")).to_be_attached()
+    await room.meeting.wait_for("fell_silent")
+    await expect(tile.locator(".gjg47c")).to_be_attached()
+
+
 @pytest.mark.parametrize("announce_ssrc", [True, False])
 async def test_the_ssrc_can_change_in_mid_call(open_room: OpenRoom, announce_ssrc: bool) -> None:
     acts = tuple(ScriptedAct(at_s=0.2 + at, do="say", who="Ada Lovelace", clip="librivox_0880") for at in (0, 3.1))

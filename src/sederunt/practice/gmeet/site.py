@@ -23,6 +23,7 @@ ACCOUNTS = "accounts.google.com"
 _CODE = re.compile(r"[a-z]{3}-[a-z]{4}-[a-z]{3}")
 # On part of the sessions audio reaches no receiver; the page plays what it decoded itself.
 AUDIO_CHANNEL = "media-audio"
+OVER_CHANNEL = ("webaudio", "beside_receivers")
 SPEAKERS_CHANNEL = "dcrpc"
 _ACCOUNT_COOKIE = "SID"
 _SIGN_IN = sign_in.SignInShape(
@@ -75,8 +76,9 @@ class MeetSite:
         return 1000 + number
 
     def plan(self, variant: Variant) -> PeerPlan:
-        if variant.audio == "webaudio":
-            return PeerPlan(audio_slots=0, channel="collections", audio_channel=AUDIO_CHANNEL, loss=variant.loss)
+        if variant.audio in OVER_CHANNEL:
+            slots = 0 if variant.audio == "webaudio" else self.slots
+            return PeerPlan(audio_slots=slots, channel="collections", audio_channel=AUDIO_CHANNEL, loss=variant.loss)
         return replace(
             PeerPlan.of(variant),
             audio_slots=self.slots,
@@ -126,7 +128,7 @@ class MeetSite:
 
     def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
         """Say nothing but to sessions whose audio reaches no receiver: Meet tells by CSRC who speaks."""
-        if meeting.variant.audio == "webaudio" and visitor.peer is not None:
+        if meeting.variant.audio in OVER_CHANNEL and visitor.peer is not None:
             visitor.peer.send_channel(SPEAKERS_CHANNEL, signals.speakers_event(meeting.cast.present(), csrcs))
 
     def removed(self, meeting: Meeting, visitor: Visitor) -> None:

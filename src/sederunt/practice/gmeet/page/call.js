@@ -34,12 +34,12 @@
     if (hello.variant.speaking === "server") practice.link.on("speaking", mark);
     else practice.media.watchSources(mark);
     await sync(hello.code);
-    const withoutReceivers = hello.variant.audio === "webaudio";
-    if (withoutReceivers) practice.speaker.start();
+    const overChannel = ["webaudio", "beside_receivers"].includes(hello.variant.audio);
+    if (overChannel) practice.speaker.start();
     await practice.media.connect({
-      audio: withoutReceivers ? 0 : 3,
-      localChannels: ["captions", "media-director", ...(withoutReceivers ? ["dcrpc", "media-audio"] : [])],
-      variant: withoutReceivers ? { ...hello.variant, offers: "page" } : hello.variant,
+      audio: hello.variant.audio === "webaudio" ? 0 : 3,
+      localChannels: ["captions", "media-director", ...(overChannel ? ["dcrpc", "media-audio"] : [])],
+      variant: overChannel ? { ...hello.variant, offers: "page" } : hello.variant,
       onChannelMessage: (/** @type {string} */ label, /** @type {any} */ data) =>
         label === "media-audio" && practice.speaker.take(data),
       place: (/** @type {HTMLElement} */ element) => find("#sounds").append(element),
