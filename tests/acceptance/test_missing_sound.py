@@ -32,7 +32,7 @@ async def when(
 ) -> Mapping[str, Any]:
     """The bot, as soon as something holds of it."""
     async with asyncio.timeout(150):
-        while not is_so(found := await look(api, bot)):
+        while not is_so(found := await look(api, bot)):  # noqa: ASYNC110 there is no event to wait for
             await asyncio.sleep(0.5)
     return found
 

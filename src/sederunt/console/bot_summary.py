@@ -10,7 +10,6 @@ from sederunt.model.history import PAGE_TROUBLE, STATUS_UPDATE, deciding_row
 from sederunt.model.minutes import seconds_of
 from sederunt.model.status import BotStatus
 
-
 MOST_TROUBLES = 5  # the latest of them are told
 
 

@@ -78,5 +78,6 @@ def test_what_befell_the_page_stands_in_its_place_among_the_steps() -> None:
     assert [step.status for step in steps] == ["joining", "recording", PAGE_TROUBLE, PAGE_TROUBLE]
     assert [step.is_now for step in steps] == [False, True, False, False]
     told, as_seen = (step.seen for step in steps[2:])
-    assert told is not None and told.startswith("People are shown speaking, and no sound")
+    assert told is not None
+    assert told.startswith("People are shown speaking, and no sound")
     assert as_seen == "The page has no sockets."

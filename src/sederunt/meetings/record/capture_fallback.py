@@ -1,5 +1,4 @@
-"""What is done where somebody is shown speaking and no sound comes: another way to listen, a word about it, a fresh page.
-"""
+"""Answers missing sound while somebody is shown speaking: another way to listen, a report, a fresh page."""
 
 from collections.abc import Callable
 
@@ -12,7 +11,7 @@ from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.settings import CaptureSettings
 
 AGAIN_S = 30.0  # until a page that stays deaf is asked again: a frame made anew within it begins encoded
-# Somebody was shown speaking for so long in all, and this page has not brought a packet of sound yet: it is reported, and
+# Somebody was shown speaking for so long in all, and no packet of sound was captured on this page: it is reported, and
 # the page replaced if it received none either.
 REPORT_S, REPLACE_S = 5.0, 12.0
 TURNS = 2  # … and if speech began so often: a site may show one person as speaking for ever
