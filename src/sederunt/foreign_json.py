@@ -33,8 +33,10 @@ def read(
     """
     try:
         value = json.loads(text, cls=decoder, parse_constant=parse_constant)
+        if keeps_halves or decoder is not None:
+            return value
         may_be_half = _MAY_BE_HALF.search(text) if isinstance(text, str) else _MAY_BE_HALF_BYTES.search(text)
-        return _whole(value) if may_be_half and decoder is None and not keeps_halves else value
+        return _whole(value) if may_be_half else value
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

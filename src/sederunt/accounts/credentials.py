@@ -1,5 +1,6 @@
 """Vendors' keys that callers lend us, for the models they ask for."""
 
+import math
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -8,7 +9,8 @@ from sederunt import log
 from sederunt.accounts.sealing import Sealer
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.database.vault import CredentialRow, Vault
+from sederunt.database.paging import ListPage, PageRequest
+from sederunt.database.vault import CredentialRow, ListedCredential, Vault
 from sederunt.errors import InvalidConfig
 from sederunt.transcription.access import fits_header
 from sederunt.transcription.models import providers
@@ -50,9 +52,18 @@ class CredentialStore:
         self._clock = database.clock
 
     async def add(
-        self, account_id: UUID, provider: str, key: str, *, region: str | None = None, organisation: str | None = None
+        self,
+        account_id: UUID,
+        provider: str,
+        key: str,
+        *,
+        region: str | None = None,
+        organisation: str | None = None,
+        most: float = math.inf,
     ) -> Credential:
-        """Keep a key. Raises InvalidConfig for a provider we do not know, or one that takes no key."""
+        """Keep a key. Raises InvalidConfig for a provider we do not know, or one that takes no key; LimitReached where
+        the account has `most` credentials.
+        """
         keyed = [name for name, row in providers().items() if row.needs_key]
         if provider not in keyed:
             raise InvalidConfig({"provider": [f"'{provider}' is not one of: {', '.join(keyed)}."]})
@@ -78,13 +89,18 @@ class CredentialStore:
             organisation=organisation,
             created_at=now,
         )
-        await self._vault.add_credential(row)
+        await self._vault.add_credential(row, most=most)
         logger.info("A credential was added.", action="credential_added", credential_id=str(row_id), provider=provider)
         return _shown(row)
 
     async def of(self, account_id: UUID) -> list[Credential]:
         """Return the account's credentials, oldest first."""
         return [_shown(row) for row in await self._vault.credentials(account_id)]
+
+    async def page(self, account_id: UUID, page: PageRequest) -> ListPage[Credential]:
+        """Return a page of the account's credentials. Raises InvalidConfig for a cursor that is not ours."""
+        found = await self._vault.credential_page(account_id, page)
+        return ListPage(items=[_shown(row) for row in found.items], cursor=found.cursor)
 
     async def get(self, credential_id: UUID, account_id: UUID) -> Credential:
         """Return one of them, closed. Raises NotFound."""
@@ -106,7 +122,7 @@ class CredentialStore:
         logger.info("A credential was removed.", action="credential_removed", credential_id=str(credential_id))
 
 
-def _shown(row: CredentialRow) -> Credential:
+def _shown(row: ListedCredential) -> Credential:
     return Credential(
         id=row.id,
         account_id=row.account_id,

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import hmac
+import math
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts, ApiKey
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
+from sederunt.database.paging import ListPage, PageRequest
 from sederunt.errors import NotFound, Unauthorized
 
 logger = log.get(component="accounts")
@@ -91,8 +93,12 @@ class Keys:
         *,
         scopes: Collection[Scope] = EVERYTHING,
         expires_at: datetime | None = None,
+        most: float = math.inf,
     ) -> tuple[str, ApiKey]:
-        """Make a key: (the key, what is kept of it). It cannot be shown again."""
+        """Make a key: (the key, what is kept of it). It cannot be shown again.
+
+        Raises LimitReached where the account has `most` keys that work.
+        """
         text = _PREFIX + secrets.token_urlsafe(32)
         now = self._clock.now()
         kept = ApiKey(
@@ -106,7 +112,7 @@ class Keys:
             scopes=" ".join(scope for scope in Scope if scope in scopes),
             expires_at=expires_at,
         )
-        await self._accounts.add_key(kept, self._digest(text))
+        await self._accounts.add_key(kept, self._digest(text), most=most)
         logger.info("An API key was created.", action="key_created", key_id=str(kept.id))
         return text, kept
 
@@ -114,25 +120,31 @@ class Keys:
         """Return the account's keys, oldest first."""
         return await self._accounts.keys(account_id)
 
+    async def page(self, account_id: UUID, page: PageRequest) -> ListPage[ApiKey]:
+        """Return a page of the account's keys. Raises InvalidConfig for a cursor that is not ours."""
+        return await self._accounts.key_page(account_id, page)
+
     async def revoke(self, account_id: UUID, key_id: UUID) -> None:
         """Revoke a key: within 5 seconds no process answers to it any more. Raises NotFound."""
         await self._accounts.revoke_key(account_id, key_id)
         self._trusted.clear()
         logger.info("An API key was revoked.", action="key_revoked", key_id=str(key_id))
 
-    async def rotate(self, account_id: UUID, key_id: UUID, overlap: timedelta) -> tuple[str, ApiKey]:
+    async def rotate(
+        self, account_id: UUID, key_id: UUID, overlap: timedelta, *, most: float = math.inf
+    ) -> tuple[str, ApiKey]:
         """Make a key that may do what this one may, which itself works on for `overlap`: (the key, what is kept of it).
 
         The successor lives as long as the first one was given at its making. Raises NotFound for a key that is not
-        there, or is over.
+        there, or is over; LimitReached where the account has `most` keys that work.
         """
         now = self._clock.now()
-        old = next((key for key in await self.of(account_id) if key.id == key_id), None)
-        if old is None or old.revoked_at is not None or (old.expires_at is not None and old.expires_at <= now):
+        old = await self._accounts.working_key(account_id, key_id)
+        if old is None:
             raise NotFound("There is no key with this id that works: make a new one.")
         life = None if old.expires_at is None else old.expires_at - old.created_at
         made = await self.create(
-            account_id, old.name, scopes=scopes_of(old), expires_at=None if life is None else now + life
+            account_id, old.name, scopes=scopes_of(old), expires_at=None if life is None else now + life, most=most
         )
         await self._accounts.expire_key(account_id, key_id, now + overlap)
         self._trusted.clear()

@@ -4,6 +4,7 @@ Where a site takes a short-lived token instead, its caller passes it with the bo
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,7 +16,8 @@ from sederunt import log
 from sederunt.accounts.sealing import Sealer
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.database.vault import MeetingAccountRow, Vault
+from sederunt.database.paging import ListPage, PageRequest
+from sederunt.database.vault import ListedMeetingAccount, MeetingAccountRow, Vault
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Service
 from sederunt.platforms.registry import services_taking
@@ -85,8 +87,10 @@ class MeetingAccounts:
         self._sealer = sealer
         self._clock = database.clock
 
-    async def add(self, account_id: UUID, sign_in: SignIn) -> MeetingAccount:
-        """Keep an account. Raises InvalidConfig for a service without sign-in, or where nothing secret is given."""
+    async def add(self, account_id: UUID, sign_in: SignIn, *, most: float = math.inf) -> MeetingAccount:
+        """Keep an account. Raises InvalidConfig for a service without sign-in, or where nothing secret is given;
+        LimitReached where the tenant has `most` meeting accounts.
+        """
         if sign_in.service not in services_taking(AccountKind.SESSION):
             raise InvalidConfig({"service": [no_accounts(sign_in.service)]})
         if sign_in.password is None and sign_in.state is None:
@@ -102,7 +106,7 @@ class MeetingAccounts:
             created_at=now,
             updated_at=now,
         )
-        await self._vault.add_meeting_account(row)
+        await self._vault.add_meeting_account(row, most=most)
         logger.info("A meeting account was added.", action="meeting_account_added", meeting_account_id=str(row_id))
         return _shown(row)
 
@@ -118,6 +122,11 @@ class MeetingAccounts:
     async def of(self, account_id: UUID) -> list[MeetingAccount]:
         """Return the tenant's meeting accounts, oldest first."""
         return [_shown(row) for row in await self._vault.meeting_accounts(account_id)]
+
+    async def page(self, account_id: UUID, page: PageRequest) -> ListPage[MeetingAccount]:
+        """Return a page of the tenant's meeting accounts. Raises InvalidConfig for a cursor that is not ours."""
+        found = await self._vault.meeting_account_page(account_id, page)
+        return ListPage(items=[_shown(row) for row in found.items], cursor=found.cursor)
 
     async def get(self, meeting_account_id: UUID, account_id: UUID) -> MeetingAccount:
         """Return one of them, closed. Raises NotFound."""
@@ -150,7 +159,7 @@ def _text(sign_in: SignIn) -> str:
     return json.dumps({"password": sign_in.password, "state": sign_in.state})
 
 
-def _shown(row: MeetingAccountRow) -> MeetingAccount:
+def _shown(row: ListedMeetingAccount) -> MeetingAccount:
     return MeetingAccount(
         id=row.id,
         account_id=row.account_id,

@@ -6,6 +6,7 @@ forgery is derived from it, so there is nothing more to keep.
 
 import hashlib
 import hmac
+import math
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -84,13 +85,22 @@ class SignIns:
         self._tries = Rate.per_minute(count_of("sign_in_tries"), self._clock.monotonic)  # per person who is signed in
 
     async def invite(
-        self, account_id: UUID, role: MemberRole, *, name: str = FIRST_PERSON, person_id: UUID | None = None
+        self,
+        account_id: UUID,
+        role: MemberRole,
+        *,
+        name: str = FIRST_PERSON,
+        person_id: UUID | None = None,
+        most: float = math.inf,
     ) -> str:
-        """Return the token of a link that lets somebody in once: a new person, or this one."""
+        """Return the token of a link that lets somebody in once: a new person, or this one.
+
+        Raises LimitReached where the account has `most` people and links.
+        """
         token = secrets.token_urlsafe(24)
         expires_at = self._clock.now() + LINK_FOR
         link = Link(account_id=account_id, person_id=person_id, name=name, role=role.value, expires_at=expires_at)
-        await self.people.add_link(_digest(token), link)
+        await self.people.add_link(_digest(token), link, most=most)
         return token
 
     async def name_on_link(self, token: str) -> str | None:

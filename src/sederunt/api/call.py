@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -16,9 +16,10 @@ from sederunt.api.schemas.requests import Body
 from sederunt.api.schemas.values import LONGEST_URL
 from sederunt.api.schemas.views import Addresses
 from sederunt.api.transport.bodies import json_body
-from sederunt.database.paging import SegmentsPage
+from sederunt.database.paging import PageRequest, SegmentsPage
 from sederunt.errors import InvalidConfig, NotFound
 
+MOST_LISTED = 200  # on one page of a list
 SEGMENTS, MOST_SEGMENTS = 200, 1000  # of a transcript that is read page by page
 M = TypeVar("M", bound=Body)
 W = TypeVar("W", bound=StrEnum)
@@ -68,8 +69,9 @@ class Call:
         raise NotFound(f"There is no {what} with this id.")
 
     async def body(self) -> Any:
-        """Return the JSON body. Raises InvalidConfig, TooLarge."""
-        return await json_body(self.request, self.context.settings.api.max_body_mb * 1_000_000)
+        """Return the JSON body. Raises InvalidConfig, TooLarge, TooManyRequests."""
+        most_bytes = self.context.settings.api.max_body_mb * 1_000_000
+        return await json_body(self.request, most_bytes, partial(self.context.bulk.begin, self.account_id))
 
     async def fields(self, model: type[M]) -> M:
         """Return the JSON body's fields. Raises InvalidConfig with all that is wrong with them at once, TooLarge."""
@@ -120,6 +122,12 @@ class Call:
         if not {"segments_after", "segments_limit"} & set(self.request.query_params):
             return None
         return SegmentsPage(after=self.integer("segments_after", default=0, least=0, most=999_999_999), most=most)
+
+    def page(self, *, newest_first: bool = False) -> PageRequest:
+        """Return which page of a list is asked for. Raises InvalidConfig."""
+        limit = self.integer("limit", default=50, least=1, most=MOST_LISTED)
+        cursor = self.request.query_params.get("cursor") or None
+        return PageRequest(limit=limit, cursor=cursor, newest_first=newest_first)
 
     def integer(self, name: str, *, default: int, least: int, most: int) -> int:
         """Return an integer of the query. Raises InvalidConfig."""

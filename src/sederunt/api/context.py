@@ -17,6 +17,7 @@ from sederunt.accounts.keys import Keys
 from sederunt.accounts.lost_key import open_sealer
 from sederunt.addresses import guarded_client
 from sederunt.api.access.auth import Auth
+from sederunt.api.access.bulk import BulkShare
 from sederunt.api.access.long_answers import LongAnswers
 from sederunt.api.access.shared_use import SharedUse, sharing
 from sederunt.api.access.socket_holders import SocketHolders
@@ -75,6 +76,7 @@ class ApiContext:
     socket_holders: SocketHolders
     ledger: Ledger
     readers: Readers  # of files that callers upload
+    bulk: BulkShare
     long_answers: LongAnswers  # that are being made, and wait for their turn
     links_secret: bytes
     bodies: BodyCache
@@ -155,6 +157,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
             socket_holders=SocketHolders(Accounts(database), stores.sign_ins, ledger, clock.monotonic),
             ledger=ledger,
             readers=Readers(ledger),
+            bulk=BulkShare(ledger, clock),
             long_answers=LongAnswers(ledger),
             readiness=readiness,
             installation=installation,

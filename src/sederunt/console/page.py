@@ -14,12 +14,17 @@ from sederunt.api.access.sessions import CSRF_HEADER, refuse_forged, session_tok
 from sederunt.api.call import Call, W
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import answer_to, message_response
+from sederunt.api.resources.lists import LOOK_BYTES
 from sederunt.api.schemas.views import Addresses
 from sederunt.api.transport.middleware import request_info_of
 from sederunt.console.render import page_response
+from sederunt.database.paging import PageRequest
 from sederunt.errors import RequestError
 
 logger = log.get(component="console")
+
+ROWS = 50  # of one of a page's lists
+WEIGHT = 10  # of a page's byte: templates take so many times as long as JSON
 
 _SENTENCES = {403: "You may not look at this", 404: "There is nothing here", 400: "This request is not valid"}
 
@@ -39,6 +44,11 @@ class Page(Call):
         """Return a choice of a form: none made is sent as an empty text."""
         return super().word(name, words) if self.request.query_params.get(name) else None
 
+    def part(self, name: str, *, newest_first: bool = False) -> PageRequest:
+        """Return which part of one of the page's lists is asked for, by a cursor of this name."""
+        cursor = self.request.query_params.get(name) or None
+        return PageRequest(limit=ROWS, cursor=cursor, newest_first=newest_first)
+
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
         """Render a template with what every page shows around it."""
         around: Mapping[str, Any] = {
@@ -49,7 +59,9 @@ class Page(Call):
             "may_manage": self.caller.manages,
         }
         media = "'self' https:" if self.context.settings.storage.url else "'self'"
-        return page_response(template, {**around, **values}, status, media=media)
+        rendered = page_response(template, {**around, **values}, status, media=media)
+        self.context.bulk.count(self.account_id, WEIGHT * len(rendered.body))
+        return rendered
 
 
 Handler = Callable[[Page], Awaitable[Response]]
@@ -72,6 +84,7 @@ def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
             context.auth.count(page.caller)
             refuse_unpermitted(page.caller, needed)
             refuse_forged(request, token)
+            await context.bulk.begin(page.account_id, LOOK_BYTES)
             return await handler(page)
         except Exception as error:
             return _refusal(page, error)

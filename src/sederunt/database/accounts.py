@@ -1,19 +1,22 @@
 """Accounts (tenants) and what hangs on them: API keys, capacity, sealed secrets. Sealing itself is done above."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy import and_, bindparam, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from sederunt.database import tables as t
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
+from sederunt.database.paging import ListPage, PageRequest, read_page
 from sederunt.database.queries import id_parameter
+from sederunt.database.row_limits import refuse_more_rows
 from sederunt.errors import InvalidConfig, NotFound
 
 
@@ -68,6 +71,7 @@ class Accounts:
         self._keys = database.query(
             keys.where(t.api_keys.c.account_id == id_parameter("id")).order_by(t.api_keys.c.created_at)
         )
+        self._listed_keys = keys
         self._key_by_id = database.query(
             keys.where(t.api_keys.c.id == id_parameter("key_id"), t.api_keys.c.revoked_at.is_(None))
         )
@@ -120,23 +124,33 @@ class Accounts:
 
     # --- API keys ---
 
-    async def add_key(self, key: ApiKey, digest: bytes) -> None:
-        """Store what is kept of a key."""
+    async def add_key(self, key: ApiKey, digest: bytes, *, most: float = math.inf) -> None:
+        """Store what is kept of a key. Raises LimitReached where its account has `most` that work."""
+        works = and_(
+            t.api_keys.c.revoked_at.is_(None),
+            or_(t.api_keys.c.expires_at.is_(None), t.api_keys.c.expires_at > self._now()),
+        )
         async with self._database.begin() as connection:
+            await refuse_more_rows(connection, "api_keys", most, key.account_id, (t.api_keys, works))
             await connection.execute(insert(t.api_keys).values(**asdict(key), digest=digest))
 
     async def keys(self, account_id: UUID) -> list[ApiKey]:
         """Return the account's keys, revoked ones too, oldest first."""
         return [ApiKey(**row) for row in await self._keys.all(id=account_id)]
 
-    async def valid_key(self, digest: bytes) -> ApiKey | None:
-        """Return the key of this digest, unless it is unknown, revoked or expired."""
-        return self._unexpired(await self._key.first(digest=digest))
+    async def key_page(self, account_id: UUID, page: PageRequest) -> ListPage[ApiKey]:
+        """Return a page of the account's keys, revoked ones too. Raises InvalidConfig for a cursor that is not ours."""
+        owned = self._listed_keys.where(t.api_keys.c.account_id == account_id)
+        return await read_page(self._database, owned, t.api_keys, page, lambda row: ApiKey(**row))
 
-    async def key_of(self, account_id: UUID, key_id: UUID) -> ApiKey | None:
+    async def working_key(self, account_id: UUID, key_id: UUID) -> ApiKey | None:
         """Return a key of an account, unless it is unknown, revoked or expired."""
         key = self._unexpired(await self._key_by_id.first(key_id=key_id))
         return key if key is not None and key.account_id == account_id else None
+
+    async def valid_key(self, digest: bytes) -> ApiKey | None:
+        """Return the key of this digest, unless it is unknown, revoked or expired."""
+        return self._unexpired(await self._key.first(digest=digest))
 
     def _unexpired(self, row: Mapping[str, Any] | None) -> ApiKey | None:
         key = ApiKey(**row) if row else None

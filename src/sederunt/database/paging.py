@@ -2,17 +2,54 @@
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Table, and_, bindparam, or_, tuple_
+from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, or_, tuple_
 
 from sederunt import foreign_json
 from sederunt.database.columns import Moment, microseconds, moment_of
+from sederunt.database.engine import Database
 from sederunt.database.queries import Row, id_parameter
 from sederunt.errors import InvalidConfig
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageRequest:
+    """Which page of a list is asked for: behind a cursor, else the first."""
+
+    limit: int
+    cursor: str | None = None
+    newest_first: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListPage(Generic[T]):
+    """One page of a list, and where the next one starts; None at the end."""
+
+    items: Sequence[T]
+    cursor: str | None
+
+
+async def read_page(
+    database: Database, statement: Select[Any], table: Table, page: PageRequest, make: Callable[[Row], T]
+) -> ListPage[T]:
+    """Read one page of what a statement finds, in order of the creation of the table's rows.
+
+    Raises InvalidConfig for a cursor that is not ours.
+    """
+    order = [table.c.created_at, table.c.id]
+    if page.cursor is not None:
+        statement = statement.where((older_than if page.newest_first else newer_than)(table, page.cursor))
+    statement = statement.order_by(*(column.desc() if page.newest_first else column for column in order))
+    rows = await database.query(statement.limit(page.limit + 1)).all_aside()
+    found = key_page(rows, page.limit)
+    return ListPage(items=[make(row) for row in found.keys], cursor=found.cursor)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +86,15 @@ def older_than(table: Table, cursor: str) -> ColumnElement[bool]:
     return and_(
         table.c.created_at <= created_at,  # said by itself, so that the index is entered at the right place
         or_(table.c.created_at < created_at, table.c.id < resource_id),
+    )
+
+
+def newer_than(table: Table, cursor: str) -> ColumnElement[bool]:
+    """Return the condition for rows after the cursor of a list that begins with the oldest. Raises InvalidConfig."""
+    created_at, resource_id = _place(cursor)
+    return and_(
+        table.c.created_at >= created_at,
+        or_(table.c.created_at > created_at, table.c.id > resource_id),
     )
 
 

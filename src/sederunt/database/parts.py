@@ -11,7 +11,7 @@ from sqlalchemy import JSON, ColumnElement, Label, Table, Text, cast, func, sele
 from sederunt.database.engine import Database
 from sederunt.database.queries import Row, id_parameter
 
-PART_ROWS, PART_BYTES = 100, 1_000_000
+PART_ROWS, PART_BYTES = 25, 250_000  # a part is made in one go, while every other caller waits
 
 
 class Parts:

@@ -1,19 +1,22 @@
 """The store of people: their accounts and roles, their sessions, the links that let them in, and what was done."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Integer, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import BigInteger, Integer, bindparam, delete, exists, func, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
 
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
+from sederunt.database.paging import ListPage, PageRequest, read_page
 from sederunt.database.queries import id_parameter
+from sederunt.database.row_limits import refuse_more_rows
 from sederunt.errors import Conflict, InvalidConfig, NotFound
 
 
@@ -76,6 +79,10 @@ class People:
             .join_from(t.people, t.members, members.person_id == people.id)
             .join(t.accounts, t.accounts.c.id == members.account_id)
         )
+        self._member = database.query(
+            person.where(members.account_id == id_parameter("account"), people.id == id_parameter("id"))
+        )
+        self._persons = person
         self._of_account = database.query(
             person.where(members.account_id == id_parameter("account")).order_by(people.created_at, people.id)
         )
@@ -121,6 +128,18 @@ class People:
     async def of_account(self, account_id: UUID) -> list[Person]:
         """Return who has a role in an account, the oldest first."""
         return [_person(row) for row in await self._of_account.all(account=account_id)]
+
+    async def member_page(self, account_id: UUID, page: PageRequest) -> ListPage[Person]:
+        """Return a page of who has a role in an account. Raises InvalidConfig for a cursor that is not ours."""
+        owned = self._persons.where(t.members.c.account_id == account_id)
+        return await read_page(self._database, owned, t.people, page, _person)
+
+    async def member(self, person_id: UUID, account_id: UUID) -> Person:
+        """Return somebody who has a role in an account. Raises NotFound."""
+        row = await self._member.first(id=person_id, account=account_id)
+        if row is None:
+            raise unknown_member()
+        return _person(row)
 
     async def of_person(self, person_id: UUID) -> list[Person]:
         """Return one person in each of their accounts."""
@@ -174,7 +193,7 @@ class People:
         async with self._database.begin() as connection:
             members = {row.person_id: row.role for row in (await connection.execute(of_account)).all()}
             if person_id not in members:
-                raise NotFound("There is nobody with this id in the account.")
+                raise unknown_member()
             owners = [member for member, known in members.items() if known == "owner"]
             if owners == [person_id] and role != "owner":
                 raise Conflict("An account needs an owner: make somebody else one first.")
@@ -208,11 +227,16 @@ class People:
         async with self._database.begin() as connection:
             await connection.execute(delete(t.sessions).where(sessions.person_id == person_id, sessions.digest != but))
 
-    async def add_link(self, digest: bytes, link: Link) -> None:
-        """Let somebody in once. Links that are too old go."""
+    async def add_link(self, digest: bytes, link: Link, *, most: float = math.inf) -> None:
+        """Let somebody in once. Links that are too old go.
+
+        Raises LimitReached where the account has `most` people and links.
+        """
         values = {name: getattr(link, name) for name in link.__slots__}
         async with self._database.begin() as connection:
             await connection.execute(delete(t.sign_in_links).where(t.sign_in_links.c.expires_at <= self._now()))
+            everybody = ((t.members, true()), (t.sign_in_links, true()))
+            await refuse_more_rows(connection, "members", most, link.account_id, *everybody)
             await connection.execute(insert(t.sign_in_links).values(digest=digest, **values))
 
     async def link(self, digest: bytes) -> Link | None:
@@ -239,6 +263,11 @@ class People:
 
     def _now(self) -> datetime:
         return self._database.clock.now()
+
+
+def unknown_member() -> NotFound:
+    """Return one sentence for somebody who is not there, or has no role in the account."""
+    return NotFound("There is nobody with this id in the account.")
 
 
 def _person(row: Mapping[str, Any]) -> Person:

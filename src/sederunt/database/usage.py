@@ -52,22 +52,27 @@ class Usage:
             func.sum(rows.minutes).label("minutes"),
             func.sum(rows.waiting_minutes).label("waiting_minutes"),
         ]
-        self._between = database.query(
-            select(day, *alike, *sums)
-            .where(
-                rows.account_id == id_parameter("account"),
-                rows.ended_at >= bindparam("since", type_=Moment()),
-                rows.ended_at < bindparam("until", type_=Moment()),
-            )
-            .group_by(day, *alike)
-            .order_by(day, *alike)
+        within = (
+            rows.account_id == id_parameter("account"),
+            rows.ended_at >= bindparam("since", type_=Moment()),
+            rows.ended_at < bindparam("until", type_=Moment()),
         )
+        self._between = database.query(
+            select(day, *alike, *sums).where(*within).group_by(day, *alike).order_by(day, *alike)
+        )
+        used_keys = t.api_keys.c.id.in_(select(rows.key_id).where(*within))
+        self._key_names = database.query(select(t.api_keys.c.id, t.api_keys.c.name).where(used_keys))
 
     async def between(self, account_id: UUID, since: datetime, until: datetime) -> list[Used]:
         """Return what an account used from `since` on and before `until`, by day, the oldest first."""
         rows = await self._between.all(account=account_id, since=since, until=until)
         flags = ("own_key", "video", "realtime_audio", "for_1_year")
         return [Used(**{**row, **{name: bool(row[name]) for name in flags}}) for row in rows]
+
+    async def key_names(self, account_id: UUID, since: datetime, until: datetime) -> Mapping[UUID, str]:
+        """Return the names of the keys with which an account used something in that time."""
+        rows = await self._key_names.all(account=account_id, since=since, until=until)
+        return {row["id"]: row["name"] for row in rows}
 
 
 async def note_bot(connection: AsyncConnection, bot: Bot, now: datetime) -> None:

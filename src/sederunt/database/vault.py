@@ -1,26 +1,28 @@
 """Credentials of vendors and meeting accounts, their secrets sealed. Opening them is done above, in accounts/."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, select, true, update
 
 from sederunt.database import tables as t
 from sederunt.database.engine import Database
+from sederunt.database.paging import ListPage, PageRequest, read_page
 from sederunt.database.queries import id_parameter
+from sederunt.database.row_limits import refuse_more_rows
 from sederunt.errors import NotFound
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CredentialRow:
-    """A vendor's key that a caller lent us."""
+class ListedCredential:
+    """A vendor's key that a caller lent us, without the key."""
 
     id: UUID
     account_id: UUID
     provider: str  # a name of transcription.models.providers()
-    key: bytes  # sealed
     hint: str  # its last characters
     region: str | None
     organisation: str | None
@@ -28,16 +30,25 @@ class CredentialRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MeetingAccountRow:
-    """An account a bot can sign in with."""
+class CredentialRow(ListedCredential):
+    key: bytes  # sealed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedMeetingAccount:
+    """An account a bot can sign in with, without its secret, which may have megabytes."""
 
     id: UUID
     account_id: UUID
     service: str
     email: str
-    secret: bytes  # sealed
     created_at: datetime
     updated_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeetingAccountRow(ListedMeetingAccount):
+    secret: bytes  # sealed
 
 
 class Vault:
@@ -45,19 +56,25 @@ class Vault:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._credentials = database.query(_of_account(t.credentials))
+        self._credentials = database.query(_listed(t.credentials, ListedCredential))
         self._credential = database.query(_of_account(t.credentials).where(t.credentials.c.id == id_parameter("id")))
-        self._meeting_accounts = database.query(_of_account(t.meeting_accounts))
+        self._meeting_accounts = database.query(_listed(t.meeting_accounts, ListedMeetingAccount))
         self._meeting_account = database.query(
             _of_account(t.meeting_accounts).where(t.meeting_accounts.c.id == id_parameter("id"))
         )
 
-    async def add_credential(self, row: CredentialRow) -> None:
-        await self._add(t.credentials, row)
+    async def add_credential(self, row: CredentialRow, *, most: float = math.inf) -> None:
+        """Store a credential. Raises LimitReached where its account has `most`."""
+        await self._add(t.credentials, row, "credentials", most)
 
-    async def credentials(self, account_id: UUID) -> list[CredentialRow]:
+    async def credentials(self, account_id: UUID) -> list[ListedCredential]:
         """Return the account's, oldest first."""
-        return [CredentialRow(**row) for row in await self._credentials.all(account=account_id)]
+        return [ListedCredential(**row) for row in await self._credentials.all(account=account_id)]
+
+    async def credential_page(self, account_id: UUID, page: PageRequest) -> ListPage[ListedCredential]:
+        """Return a page of the account's. Raises InvalidConfig for a cursor that is not ours."""
+        owned = _columns(t.credentials, ListedCredential).where(t.credentials.c.account_id == account_id)
+        return await read_page(self._database, owned, t.credentials, page, lambda row: ListedCredential(**row))
 
     async def credential(self, credential_id: UUID, account_id: UUID) -> CredentialRow:
         """Return a credential. Raises NotFound."""
@@ -71,12 +88,18 @@ class Vault:
         if not await self._remove(t.credentials, credential_id, account_id):
             raise NotFound("There is no credential with this id.")
 
-    async def add_meeting_account(self, row: MeetingAccountRow) -> None:
-        await self._add(t.meeting_accounts, row)
+    async def add_meeting_account(self, row: MeetingAccountRow, *, most: float = math.inf) -> None:
+        """Store a meeting account. Raises LimitReached where its account has `most`."""
+        await self._add(t.meeting_accounts, row, "meeting_accounts", most)
 
-    async def meeting_accounts(self, account_id: UUID) -> list[MeetingAccountRow]:
+    async def meeting_accounts(self, account_id: UUID) -> list[ListedMeetingAccount]:
         """Return the account's, oldest first."""
-        return [MeetingAccountRow(**row) for row in await self._meeting_accounts.all(account=account_id)]
+        return [ListedMeetingAccount(**row) for row in await self._meeting_accounts.all(account=account_id)]
+
+    async def meeting_account_page(self, account_id: UUID, page: PageRequest) -> ListPage[ListedMeetingAccount]:
+        """Return a page of the account's. Raises InvalidConfig for a cursor that is not ours."""
+        owned = _columns(t.meeting_accounts, ListedMeetingAccount).where(t.meeting_accounts.c.account_id == account_id)
+        return await read_page(self._database, owned, t.meeting_accounts, page, lambda row: ListedMeetingAccount(**row))
 
     async def meeting_account(self, meeting_account_id: UUID, account_id: UUID) -> MeetingAccountRow:
         """Return a meeting account. Raises NotFound."""
@@ -99,10 +122,10 @@ class Vault:
         if not await self._remove(t.meeting_accounts, meeting_account_id, account_id):
             raise NotFound("There is no meeting account with this id.")
 
-    async def _add(self, table: Any, row: CredentialRow | MeetingAccountRow) -> None:
-        values = {name: getattr(row, name) for name in row.__slots__}
+    async def _add(self, table: Any, row: CredentialRow | MeetingAccountRow, budget: str, most: float) -> None:
         async with self._database.begin() as connection:
-            await connection.execute(insert(table).values(values))
+            await refuse_more_rows(connection, budget, most, row.account_id, (table, true()))
+            await connection.execute(insert(table).values(asdict(row)))
 
     async def _remove(self, table: Any, row_id: UUID, account_id: UUID) -> bool:
         async with self._database.begin() as connection:
@@ -166,4 +189,13 @@ async def remove_sealed(database: Database, place: SealedColumn, row: Any, seale
 
 
 def _of_account(table: Any) -> Any:
-    return select(table).where(table.c.account_id == id_parameter("account")).order_by(table.c.created_at, table.c.id)
+    return select(table).where(table.c.account_id == id_parameter("account"))
+
+
+def _columns(table: Any, record: type[Any]) -> Any:
+    return select(*(table.c[field.name] for field in fields(record)))
+
+
+def _listed(table: Any, record: type[Any]) -> Any:
+    owned = _columns(table, record).where(table.c.account_id == id_parameter("account"))
+    return owned.order_by(table.c.created_at, table.c.id)

@@ -119,6 +119,11 @@ ROWS: tuple[Budget, ...] = (
         unit="transcripts in a format, searches, corrections and comparisons, of which one is made at a time",
         spent="429 with `Retry-After`",
     ),
+    # While a megabyte of it is read or written everybody waits for 4 to 12 ms; a page of the console counts tenfold.
+    Budget(
+        name="bulk_bytes", of=_A, unit="bytes of bodies, lists and pages of the console", default=32e6, per_s=4e6,
+        spent="parts of lists come later, others up to 10 s later; then 429 with `Retry-After`",
+    ),
     Budget(
         name="key_checks", of=_A, unit="questions to vendors whether they take a key", default=4,
         spent="429 with `Retry-After`",
@@ -143,6 +148,12 @@ ROWS: tuple[Budget, ...] = (
     Budget(
         name="calendar_feeds", of=_A, unit="calendar feeds", default=100, over=_ALL, spent="403",
         setting="limits.calendar_feeds",
+    ),
+    Budget(name="api_keys", of=_A, unit="API keys that work", default=1_000, over=_ALL, spent="403"),
+    Budget(name="credentials", of=_A, unit="credentials", default=1_000, over=_ALL, spent="403"),
+    Budget(name="meeting_accounts", of=_A, unit="meeting accounts", default=1_000, over=_ALL, spent="403"),
+    Budget(
+        name="members", of=_A, unit="people and links that let somebody in", default=1_000, over=_ALL, spent="403",
     ),
     Budget(
         name="sign_in_windows", of=_A, unit="sign-in windows on one host, of 3", default=2,

@@ -11,19 +11,24 @@ from uuid import UUID
 
 import httpx2
 import pytest
+from sqlalchemy import Table, insert, select
 from standardwebhooks import Webhook
 
 from harness.api_room import ApiRoom, api_room
 from harness.fake_clock import FakeClock
 from harness.receiver import Receiver
 from harness.vendors.deepgram import Deepgram
+from sederunt.accounts.sign_in import MemberRole, SignIns
 from sederunt.api.routes import ROUTES
 from sederunt.clock import SYSTEM_CLOCK
+from sederunt.database import tables as t
 from sederunt.database.deliveries import Attempt, Deliveries, DeliveryState
-from sederunt.model.budgets import count_of
+from sederunt.database.ids import new_id
+from sederunt.model.budgets import BUDGETS, count_of
 from sederunt.model.status import Trigger
 from sederunt.settings import BusSettings, DatabaseSettings, PricingSettings
 
+DAY = timedelta(days=1)
 UNKNOWN = "0195f2c4-6a1e-7b3d-9f00-000000000001"
 
 
@@ -102,6 +107,118 @@ async def test_a_key_expires_is_listed_and_can_be_revoked(tmp_path: Path, bus_se
     assert listed[key["id"]]["expires_at"] is not None
     assert listed[other["id"]]["revoked_at"] is not None
     assert listed[other["id"]]["prefix"] == other["key"][:11]
+
+
+# Lists of an account's own things: what makes a row, and the table that it is in.
+LISTS: dict[str, tuple[dict[str, Any], Table]] = {
+    "/key": ({"name": "tests"}, t.api_keys),
+    "/credential": ({"provider": "deepgram", "key": "k" * 40}, t.credentials),
+    "/meeting-account": ({"service": "gmeet", "email": "a@example.org", "password": "x"}, t.meeting_accounts),
+}
+
+
+async def listed(client: httpx2.AsyncClient, path: str, limit: int) -> list[list[str]]:
+    """The ids of a list, page by page."""
+    pages: list[list[str]] = []
+    query: dict[str, Any] = {"limit": limit}
+    while True:
+        answer = await client.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        pages.append([row["id"] for row in answer.json()["data"]])
+        query["cursor"] = answer.json()["next_cursor"]
+        if query["cursor"] is None:
+            return pages
+
+
+@pytest.mark.parametrize("path", LISTS)
+async def test_lists_of_an_account_come_page_by_page_the_oldest_first(
+    room: ApiRoom, clock: FakeClock, path: str
+) -> None:
+    expected = [id_ for page in await listed(room.client, path, 200) for id_ in page]
+    for _ in range(5):
+        clock.advance(1)
+        expected.append((await room.client.post(path, json=LISTS[path][0])).json()["id"])
+    pages = await listed(room.client, path, 2)
+    assert [id_ for page in pages for id_ in page] == expected
+    assert all(len(page) == 2 for page in pages[:-1])
+    for query in ({"cursor": "x"}, {"limit": "0"}, {"limit": "201"}):
+        refused = await room.client.get(path, params=query)
+        assert (refused.status_code, list(refused.json()["errors"])) == (400, list(query))
+    async with await room.other_account() as other:
+        assert not {id_ for page in await listed(other, path, 200) for id_ in page} & set(expected)
+
+
+async def test_people_come_page_by_page_the_oldest_first(room: ApiRoom, clock: FakeClock) -> None:
+    people, made = SignIns(room.database).people, []
+    for number in range(5):
+        clock.advance(1)
+        made.append(str(await people.add(f"Person {number}", room.account_id, MemberRole.VIEWER)))
+    assert await listed(room.client, "/member", 2) == [made[:2], made[2:4], made[4:]]
+    changed = await room.client.patch(f"/member/{made[3]}", json={"role": "member"})
+    assert (changed.status_code, changed.json()["id"], changed.json()["role"]) == (200, made[3], "member")
+
+
+async def filled(room: ApiRoom, table: Table, count: int) -> None:
+    """Multiply the newest row of a table until it has so many more."""
+    newest = select(table).order_by(table.c.created_at.desc()).limit(1)
+    async with room.database.begin() as connection:
+        row = dict((await connection.execute(newest)).mappings().one())
+        others = [{**row, "id": new_id(row["created_at"])} for _ in range(count)]
+        if "digest" in row:
+            others = [{**other, "digest": other["id"].bytes * 2} for other in others]
+        await connection.execute(insert(table).values(others))
+
+
+@pytest.mark.parametrize("path", LISTS)
+async def test_an_account_has_so_many_keys_credentials_and_meeting_accounts(room: ApiRoom, path: str) -> None:
+    body, table = LISTS[path]
+    budget = table.name
+    made = (await room.client.post(path, json=body)).json()
+    await filled(room, table, count_of(budget) - sum(map(len, await listed(room.client, path, 200))))
+    refused = await room.client.post(path, json=body)
+    assert (refused.status_code, refused.json()["budget"]) == (403, budget)
+    if path == "/key":
+        assert (await room.client.post(f"{path}/{made['id']}/rotate", json={})).status_code == 403
+    async with await room.other_account() as other:
+        assert (await other.post(path, json=body)).status_code == 200
+    assert (await room.client.delete(f"{path}/{made['id']}")).status_code == 200
+    assert (await room.client.post(path, json=body)).status_code == 200
+
+
+async def test_an_account_has_so_many_people_and_links_that_let_somebody_in(room: ApiRoom) -> None:
+    invited = {"name": "Ada", "role": "viewer"}
+    links = [
+        {
+            "digest": n.to_bytes(32, "big"),
+            "account_id": room.account_id,
+            **invited,
+            "expires_at": room.clock.now() + DAY,
+        }
+        for n in range(count_of("members") - 1)
+    ]
+    async with room.database.begin() as connection:
+        await connection.execute(insert(t.sign_in_links).values(links))
+    assert (await room.client.post("/member", json=invited)).status_code == 200
+    refused = await room.client.post("/member", json=invited)
+    assert (refused.status_code, refused.json()["budget"]) == (403, "members")
+
+
+async def test_long_bodies_of_an_account_are_read_at_a_rate_and_others_beside_them(
+    room: ApiRoom, clock: FakeClock
+) -> None:
+    body = {"initial_chat_message": "x" * 990_000}
+    for _ in range(int(BUDGETS["bulk_bytes"].default) // 990_000 + 1):
+        assert (await room.client.post("/bot/validate", json=body)).status_code == 400
+    waiting = asyncio.create_task(room.client.post("/bot/validate", json=body))
+    sleepers = clock.sleepers
+    async with asyncio.timeout(60):
+        while clock.sleepers == sleepers:  # noqa: ASYNC110  # a clock has no event for who goes to sleep
+            await asyncio.sleep(0)
+    async with await room.other_account() as other:
+        assert (await other.post("/bot/validate", json=body)).status_code == 400
+    assert not waiting.done()
+    clock.advance(1)
+    assert (await waiting).status_code == 400
 
 
 async def test_credentials_and_meeting_accounts_never_show_their_secrets(room: ApiRoom) -> None:

@@ -20,10 +20,12 @@ from sederunt_client.models import (
     CheckedMeetingAccount,
     Comparison,
     Correction,
+    Credential,
     CredentialList,
     Deed,
     Invitation,
     KeptSignIn,
+    Key,
     KeyList,
     MeetingAccount,
     MeetingAccountList,
@@ -853,9 +855,24 @@ class AsyncRoutes:
             )
         )
 
-    async def list_keys(self) -> KeyList:
-        """List API keys, oldest first."""
-        return await self.send(Request("GET", "/key", KeyList))
+    async def list_keys(self, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET) -> KeyList:
+        """List API keys, oldest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+        """
+        return await self.send(Request("GET", "/key", KeyList, query=given({"limit": limit, "cursor": cursor})))
+
+    async def iter_keys(self) -> AsyncIterator[Key]:
+        """List API keys, oldest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = await self.list_keys(cursor=cursor)
+            for each in page.data:
+                yield each
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
 
     async def rotate_key(self, key_id: str, *, overlap_hours: int | Unset | None = UNSET) -> NewKey:
         """Make a key in place of another, which works on for a while.
@@ -900,9 +917,26 @@ class AsyncRoutes:
             )
         )
 
-    async def list_credentials(self) -> CredentialList:
-        """List credentials, oldest first."""
-        return await self.send(Request("GET", "/credential", CredentialList))
+    async def list_credentials(self, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET) -> CredentialList:
+        """List credentials, oldest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+        """
+        return await self.send(
+            Request("GET", "/credential", CredentialList, query=given({"limit": limit, "cursor": cursor}))
+        )
+
+    async def iter_credentials(self) -> AsyncIterator[Credential]:
+        """List credentials, oldest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = await self.list_credentials(cursor=cursor)
+            for each in page.data:
+                yield each
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
 
     async def check_credential(self, credential_id: str) -> CheckedCredential:
         """Ask the vendor whether it accepts a credential."""
@@ -937,9 +971,28 @@ class AsyncRoutes:
             )
         )
 
-    async def list_meeting_accounts(self) -> MeetingAccountList:
-        """List meeting accounts, oldest first."""
-        return await self.send(Request("GET", "/meeting-account", MeetingAccountList))
+    async def list_meeting_accounts(
+        self, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET
+    ) -> MeetingAccountList:
+        """List meeting accounts, oldest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+        """
+        return await self.send(
+            Request("GET", "/meeting-account", MeetingAccountList, query=given({"limit": limit, "cursor": cursor}))
+        )
+
+    async def iter_meeting_accounts(self) -> AsyncIterator[MeetingAccount]:
+        """List meeting accounts, oldest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = await self.list_meeting_accounts(cursor=cursor)
+            for each in page.data:
+                yield each
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
 
     async def get_meeting_account(self, meeting_account_id: str) -> MeetingAccount:
         """A meeting account, without what is secret of it."""
@@ -1213,9 +1266,24 @@ class AsyncRoutes:
         """
         return await self.send(Request("POST", "/member", Invitation, body=given({"name": name, "role": role})))
 
-    async def list_members(self) -> MemberList:
-        """List who may use the console, oldest first."""
-        return await self.send(Request("GET", "/member", MemberList))
+    async def list_members(self, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET) -> MemberList:
+        """List who may use the console, oldest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+        """
+        return await self.send(Request("GET", "/member", MemberList, query=given({"limit": limit, "cursor": cursor})))
+
+    async def iter_members(self) -> AsyncIterator[Member]:
+        """List who may use the console, oldest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = await self.list_members(cursor=cursor)
+            for each in page.data:
+                yield each
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
 
     async def change_member(self, member_id: str, *, role: Literal["owner", "member", "viewer"]) -> Member:
         """Give somebody another role.

@@ -543,6 +543,7 @@ class KeyList:
     """One page: key entries, and where the next page begins."""
 
     data: tuple[Key, ...]
+    next_cursor: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -575,6 +576,7 @@ class CredentialList:
     """One page: credential entries, and where the next page begins."""
 
     data: tuple[Credential, ...]
+    next_cursor: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -601,6 +603,7 @@ class MeetingAccountList:
     """One page: meeting account entries, and where the next page begins."""
 
     data: tuple[MeetingAccount, ...]
+    next_cursor: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -778,6 +781,7 @@ class MemberList:
     """One page: member entries, and where the next page begins."""
 
     data: tuple[Member, ...]
+    next_cursor: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

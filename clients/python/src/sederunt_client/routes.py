@@ -20,10 +20,12 @@ from sederunt_client.models import (
     CheckedMeetingAccount,
     Comparison,
     Correction,
+    Credential,
     CredentialList,
     Deed,
     Invitation,
     KeptSignIn,
+    Key,
     KeyList,
     MeetingAccount,
     MeetingAccountList,
@@ -850,9 +852,23 @@ class Routes:
             )
         )
 
-    def list_keys(self) -> KeyList:
-        """List API keys, oldest first."""
-        return self.send(Request("GET", "/key", KeyList))
+    def list_keys(self, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET) -> KeyList:
+        """List API keys, oldest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+        """
+        return self.send(Request("GET", "/key", KeyList, query=given({"limit": limit, "cursor": cursor})))
+
+    def iter_keys(self) -> Iterator[Key]:
+        """List API keys, oldest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = self.list_keys(cursor=cursor)
+            yield from page.data
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
 
     def rotate_key(self, key_id: str, *, overlap_hours: int | Unset | None = UNSET) -> NewKey:
         """Make a key in place of another, which works on for a while.
@@ -897,9 +913,23 @@ class Routes:
             )
         )
 
-    def list_credentials(self) -> CredentialList:
-        """List credentials, oldest first."""
-        return self.send(Request("GET", "/credential", CredentialList))
+    def list_credentials(self, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET) -> CredentialList:
+        """List credentials, oldest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+        """
+        return self.send(Request("GET", "/credential", CredentialList, query=given({"limit": limit, "cursor": cursor})))
+
+    def iter_credentials(self) -> Iterator[Credential]:
+        """List credentials, oldest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = self.list_credentials(cursor=cursor)
+            yield from page.data
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
 
     def check_credential(self, credential_id: str) -> CheckedCredential:
         """Ask the vendor whether it accepts a credential."""
@@ -934,9 +964,25 @@ class Routes:
             )
         )
 
-    def list_meeting_accounts(self) -> MeetingAccountList:
-        """List meeting accounts, oldest first."""
-        return self.send(Request("GET", "/meeting-account", MeetingAccountList))
+    def list_meeting_accounts(self, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET) -> MeetingAccountList:
+        """List meeting accounts, oldest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+        """
+        return self.send(
+            Request("GET", "/meeting-account", MeetingAccountList, query=given({"limit": limit, "cursor": cursor}))
+        )
+
+    def iter_meeting_accounts(self) -> Iterator[MeetingAccount]:
+        """List meeting accounts, oldest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = self.list_meeting_accounts(cursor=cursor)
+            yield from page.data
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
 
     def get_meeting_account(self, meeting_account_id: str) -> MeetingAccount:
         """A meeting account, without what is secret of it."""
@@ -1203,9 +1249,23 @@ class Routes:
         """
         return self.send(Request("POST", "/member", Invitation, body=given({"name": name, "role": role})))
 
-    def list_members(self) -> MemberList:
-        """List who may use the console, oldest first."""
-        return self.send(Request("GET", "/member", MemberList))
+    def list_members(self, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET) -> MemberList:
+        """List who may use the console, oldest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+        """
+        return self.send(Request("GET", "/member", MemberList, query=given({"limit": limit, "cursor": cursor})))
+
+    def iter_members(self) -> Iterator[Member]:
+        """List who may use the console, oldest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = self.list_members(cursor=cursor)
+            yield from page.data
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
 
     def change_member(self, member_id: str, *, role: Literal["owner", "member", "viewer"]) -> Member:
         """Give somebody another role.

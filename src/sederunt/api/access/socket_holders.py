@@ -112,7 +112,7 @@ class SocketHolders:
 
     async def _is_let_in(self, holder: _Holder) -> bool:
         if len(holder.name) == _KEY_BYTES:
-            key = await self._accounts.key_of(holder.account_id, UUID(bytes=holder.name))
+            key = await self._accounts.working_key(holder.account_id, UUID(bytes=holder.name))
             scopes = scopes_of(key) if key is not None else frozenset()
         else:
             scopes = await self._sign_ins.scopes_of_session(holder.name, holder.account_id)

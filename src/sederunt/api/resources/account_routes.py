@@ -38,7 +38,9 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="List API keys, oldest first",
         tag="Keys",
         answer="KeyList",
+        query=("limit", "cursor"),
         permission="manage",
+        refusals=(400,),
     ),
     Route(
         method="POST",
@@ -84,6 +86,8 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="List credentials, oldest first",
         tag="Credentials",
         answer="CredentialList",
+        query=("limit", "cursor"),
+        refusals=(400,),
     ),
     Route(
         method="POST",
@@ -269,6 +273,8 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="List who may use the console, oldest first",
         tag="People",
         answer="MemberList",
+        query=("limit", "cursor"),
+        refusals=(400,),
     ),
     Route(
         method="PATCH",

@@ -1,5 +1,6 @@
 """Calendar feeds: addresses of calendars whose meetings become scheduled bots."""
 
+import json
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -10,10 +11,11 @@ from sederunt import log
 from sederunt.addresses import refusal
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
+from sederunt.api.resources.lists import begin_list, list_response
 from sederunt.api.schemas import values as v
 from sederunt.api.schemas.faults import Faults, add, read
 from sederunt.api.schemas.requests import Body
-from sederunt.api.schemas.views import moment
+from sederunt.api.schemas.views import data_json, moment
 from sederunt.calendars.follower import cancel
 from sederunt.calendars.meeting import FeedRule
 from sederunt.database.calendars import CalendarFeeds, FeedMeetingRow, FeedRow
@@ -87,7 +89,11 @@ async def add_feed(call: Call) -> Response:
 
 async def list_feeds(call: Call) -> Response:
     """Answer GET /calendar-feed: the oldest first."""
-    return json_response({"data": await feeds_values(call)})
+    await begin_list(call)
+    feeds = CalendarFeeds(call.context.database)
+    owned = await feeds.of(call.account_id)
+    texts = ([json.dumps(feed_values(feed, await feeds.meetings(feed.id)))] for feed in owned)
+    return await list_response(call, data_json(texts))
 
 
 async def get_feed(call: Call) -> Response:

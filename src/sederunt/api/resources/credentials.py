@@ -1,5 +1,6 @@
 """Keys at transcription vendors, which bots use in a caller's name."""
 
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
@@ -8,6 +9,7 @@ from sederunt.accounts.credential_check import CheckedKey, KeyVerdict, checked_k
 from sederunt.accounts.credentials import Credential
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
+from sederunt.api.resources.lists import page_of_list
 from sederunt.api.schemas.account_requests import CredentialFields
 from sederunt.api.schemas.views import moment
 from sederunt.errors import InvalidConfig
@@ -28,7 +30,12 @@ async def add_credential(call: Call) -> Response:
             raise InvalidConfig({"key": [checked.message]})
         verdict = checked.verdict
     kept = await call.context.stores.credentials.add(
-        call.account_id, fields.provider, fields.key, region=fields.region, organisation=fields.organisation
+        call.account_id,
+        fields.provider,
+        fields.key,
+        region=fields.region,
+        organisation=fields.organisation,
+        most=call.context.ledger.most("credentials"),
     )
     return json_response({**credential_values(kept), "verdict": verdict})
 
@@ -51,8 +58,7 @@ async def _checked(call: Call, provider: str, access: Access) -> CheckedKey:
 
 async def list_credentials(call: Call) -> Response:
     """Answer GET /credential: oldest first."""
-    kept = await call.context.stores.credentials.of(call.account_id)
-    return json_response({"data": [credential_values(credential) for credential in kept]})
+    return await page_of_list(call, partial(call.context.stores.credentials.page, call.account_id), credential_values)
 
 
 async def remove_credential(call: Call) -> Response:

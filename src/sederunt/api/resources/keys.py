@@ -1,6 +1,7 @@
 """API keys: what they may do, until when, and when they were last used. A key itself is shown once."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
@@ -8,6 +9,7 @@ from starlette.responses import Response
 from sederunt.accounts.keys import EVERYTHING, Scope, scopes_of
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
+from sederunt.api.resources.lists import page_of_list
 from sederunt.api.schemas.account_requests import KeyFields, RotationFields
 from sederunt.api.schemas.views import moment
 from sederunt.database.accounts import ApiKey
@@ -22,6 +24,7 @@ async def create_key(call: Call) -> Response:
         fields.name,
         scopes=[Scope(scope) for scope in fields.scopes or EVERYTHING],
         expires_at=call.context.clock.now() + timedelta(days=days) if days else None,
+        most=call.context.ledger.most("api_keys"),
     )
     return json_response({**key_values(kept), "key": text})
 
@@ -30,14 +33,14 @@ async def rotate_key(call: Call) -> Response:
     """Answer POST /key/{id}/rotate"""
     fields = await call.fields(RotationFields)
     overlap = timedelta(hours=fields.overlap_hours)
-    text, kept = await call.context.stores.keys.rotate(call.account_id, call.id("key"), overlap)
+    most = call.context.ledger.most("api_keys")
+    text, kept = await call.context.stores.keys.rotate(call.account_id, call.id("key"), overlap, most=most)
     return json_response({**key_values(kept), "key": text})
 
 
 async def list_keys(call: Call) -> Response:
     """Answer GET /key: revoked ones too, oldest first."""
-    kept = await call.context.stores.keys.of(call.account_id)
-    return json_response({"data": [key_values(key) for key in kept]})
+    return await page_of_list(call, partial(call.context.stores.keys.page, call.account_id), key_values)
 
 
 async def revoke_key(call: Call) -> Response:

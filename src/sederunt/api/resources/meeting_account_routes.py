@@ -43,6 +43,8 @@ MEETING_ACCOUNT_ROUTES: Sequence[Route] = (
         summary="List meeting accounts, oldest first",
         tag="Credentials",
         answer="MeetingAccountList",
+        query=("limit", "cursor"),
+        refusals=(400,),
     ),
     Route(
         method="GET",

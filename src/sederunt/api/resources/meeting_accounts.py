@@ -1,5 +1,6 @@
 """Accounts that bots sign in to meetings with: kept, listed, tried at their site, forgotten."""
 
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
@@ -8,6 +9,7 @@ from sederunt.accounts.meeting_accounts import AccountVerdict, MeetingAccount, S
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
 from sederunt.api.resources.hosts import ask_a_host
+from sederunt.api.resources.lists import page_of_list
 from sederunt.api.schemas.account_requests import MeetingAccountFields
 from sederunt.api.schemas.views import moment
 from sederunt.bus.streams import account_check_subject
@@ -21,14 +23,15 @@ async def add_meeting_account(call: Call) -> Response:
     """Answer POST /meeting-account"""
     fields = await call.fields(MeetingAccountFields)
     sign_in = SignIn(service=Service(fields.service), email=fields.email, password=fields.password, state=fields.state)
-    kept = await call.context.stores.meeting_accounts.add(call.account_id, sign_in)
+    most = call.context.ledger.most("meeting_accounts")
+    kept = await call.context.stores.meeting_accounts.add(call.account_id, sign_in, most=most)
     return json_response(meeting_account_values(kept))
 
 
 async def list_meeting_accounts(call: Call) -> Response:
     """Answer GET /meeting-account: oldest first."""
-    kept = await call.context.stores.meeting_accounts.of(call.account_id)
-    return json_response({"data": [meeting_account_values(account) for account in kept]})
+    read = partial(call.context.stores.meeting_accounts.page, call.account_id)
+    return await page_of_list(call, read, meeting_account_values)
 
 
 async def get_meeting_account(call: Call) -> Response:

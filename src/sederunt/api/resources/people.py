@@ -1,5 +1,6 @@
 """People who may use an account's console, and the audit list of what was done in it."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -8,9 +9,10 @@ from starlette.responses import Response
 from sederunt.accounts.sign_in import MemberRole
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
+from sederunt.api.resources.lists import begin_list, list_response, page_of_list, texts_of
 from sederunt.api.schemas import values as v
 from sederunt.api.schemas.requests import Body
-from sederunt.api.schemas.views import moment
+from sederunt.api.schemas.views import moment, page_json
 from sederunt.database.people import Person
 from sederunt.database.search import cursor_number
 
@@ -37,14 +39,17 @@ class RoleFields(Body):
 async def invite_member(call: Call) -> Response:
     """POST /member"""
     fields = await call.fields(MemberFields)
-    token = await call.context.stores.sign_ins.invite(call.account_id, MemberRole(fields.role), name=fields.name)
+    most = call.context.ledger.most("members")
+    token = await call.context.stores.sign_ins.invite(
+        call.account_id, MemberRole(fields.role), name=fields.name, most=most
+    )
     return json_response({"name": fields.name, "role": fields.role, "sign_in_url": link_of(call, token)})
 
 
 async def list_members(call: Call) -> Response:
     """GET /member: the oldest first."""
-    people = await call.context.stores.sign_ins.people.of_account(call.account_id)
-    return json_response({"data": [member_values(person) for person in people]})
+    people = call.context.stores.sign_ins.people
+    return await page_of_list(call, partial(people.member_page, call.account_id), member_values)
 
 
 async def change_member(call: Call) -> Response:
@@ -53,8 +58,7 @@ async def change_member(call: Call) -> Response:
     people = call.context.stores.sign_ins.people
     person_id = call.id("member")
     await people.change_role(person_id, call.account_id, fields.role)
-    [changed] = [person for person in await people.of_account(call.account_id) if person.id == person_id]
-    return json_response(member_values(changed))
+    return json_response(member_values(await people.member(person_id, call.account_id)))
 
 
 async def remove_member(call: Call) -> Response:
@@ -65,7 +69,9 @@ async def remove_member(call: Call) -> Response:
 
 async def list_audit(call: Call) -> Response:
     """GET /audit: the audit list, newest first."""
-    return json_response(await audit_values(call))
+    await begin_list(call)
+    found = await audit_values(call)
+    return await list_response(call, page_json(texts_of(found["data"], dict), found["next_cursor"]))
 
 
 async def audit_values(call: Call) -> dict[str, Any]:

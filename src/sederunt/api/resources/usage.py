@@ -49,10 +49,9 @@ async def usage_values(call: Call) -> dict[str, Any]:
     group = call.request.query_params.get("group", "month")
     if group not in _GROUPS:
         raise InvalidConfig({"group": [f"group must be one of: {', '.join(_GROUPS)}."]})
-    used = await call.context.stores.usage.between(
-        call.account_id, _midnight(since), _midnight(until + timedelta(days=1))
-    )
-    names = {key.id: key.name for key in await call.context.stores.keys.of(call.account_id)}
+    days = _midnight(since), _midnight(until + timedelta(days=1))
+    used = await call.context.stores.usage.between(call.account_id, *days)
+    names = await call.context.stores.usage.key_names(call.account_id, *days)
     rates = call.context.settings.pricing
     sums: dict[tuple[Any, ...], list[float]] = {}
     for row in used:

@@ -11,9 +11,10 @@ from starlette.responses import Response
 from sederunt.accounts.webhook_secrets import Secrets
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response
+from sederunt.api.resources.lists import begin_list, list_response, texts_of
 from sederunt.api.schemas.account_requests import ReplayFields, RotationFields, WebhookTestFields
 from sederunt.api.schemas.values import MILLISECONDS_FROM, uuid_of
-from sederunt.api.schemas.views import moment
+from sederunt.api.schemas.views import moment, page_json
 from sederunt.database.deliveries import Delivery, DeliveryState
 from sederunt.database.delivery_lists import trial
 from sederunt.database.search import cursor_number
@@ -38,7 +39,9 @@ async def rotate_secret(call: Call) -> Response:
 
 async def list_deliveries(call: Call) -> Response:
     """Answer GET /webhook-delivery: newest first."""
-    return json_response(await deliveries_values(call))
+    await begin_list(call)
+    found = await deliveries_values(call)
+    return await list_response(call, page_json(texts_of(found["data"], dict), found["next_cursor"]))
 
 
 async def deliveries_values(call: Call) -> dict[str, Any]:

@@ -57,11 +57,11 @@ _RESOURCE: Schema = {"type": "string", "enum": ["bot", "recording"]}
 ACCOUNT_ANSWERS: Mapping[str, Schema] = {
     "Key": object_of(_KEY),
     "NewKey": object_of({**_KEY, "key": TEXT}),
-    "KeyList": object_of({"data": list_of(ref("Key"))}),
+    "KeyList": object_of({"data": list_of(ref("Key")), "next_cursor": or_null(TEXT)}),
     "Credential": object_of(_CREDENTIAL),
     "NewCredential": object_of({**_CREDENTIAL, "verdict": or_null(words_of(KeyVerdict))}),
     "CheckedCredential": object_of({"verdict": words_of(KeyVerdict), "message": TEXT}),
-    "CredentialList": object_of({"data": list_of(ref("Credential"))}),
+    "CredentialList": object_of({"data": list_of(ref("Credential")), "next_cursor": or_null(TEXT)}),
     "MeetingAccount": object_of(
         {
             "id": ID,
@@ -71,7 +71,7 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
             "updated_at": TIME,
         }
     ),
-    "MeetingAccountList": object_of({"data": list_of(ref("MeetingAccount"))}),
+    "MeetingAccountList": object_of({"data": list_of(ref("MeetingAccount")), "next_cursor": or_null(TEXT)}),
     "CheckedMeetingAccount": object_of({"verdict": words_of(AccountVerdict), "message": TEXT, "row": TEXT}),
     "SignInWindow": object_of({"id": ID, "service": TEXT, "email": TEXT}),
     "SignInPicture": object_of(
@@ -103,7 +103,7 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
     ),
     "WebhookDeliveryList": object_of({"data": list_of(ref("WebhookDelivery")), "next_cursor": or_null(TEXT)}),
     "Member": object_of(_MEMBER),
-    "MemberList": object_of({"data": list_of(ref("Member"))}),
+    "MemberList": object_of({"data": list_of(ref("Member")), "next_cursor": or_null(TEXT)}),
     "Invitation": object_of({"name": TEXT, "role": words_of(MemberRole), "sign_in_url": URI}),
     "Deed": object_of(
         {

@@ -71,6 +71,14 @@ async def list_json(parts: AsyncIterator[Iterable[str]]) -> AsyncIterator[str]:
     yield "]" if before == ", " else "[]"
 
 
+async def data_json(parts: AsyncIterator[Iterable[str]]) -> AsyncIterator[str]:
+    """Yield a whole list of resources that are JSON already."""
+    yield '{"data": '
+    async for text in list_json(parts):
+        yield text
+    yield "}"
+
+
 async def page_json(parts: AsyncIterator[Iterable[str]], cursor: str | None) -> AsyncIterator[str]:
     """Yield one page of a list of resources that are JSON already."""
     yield '{"data": '

@@ -1,5 +1,6 @@
 """Reading JSON bodies: counted while they stream in, and never a 500, whatever they hold."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
 
 from starlette.requests import Request
@@ -14,12 +15,20 @@ _NOT_JSON = "The body is not valid JSON."
 _FORM = "application/x-www-form-urlencoded"  # what curl and others say of a body that they made of fields
 
 
-async def json_body(request: Request, most_bytes: int) -> Any:
-    """Return the parsed body, whatever its Content-Type says. Raises TooLarge, InvalidConfig."""
+async def json_body(
+    request: Request, most_bytes: int, before_reading: Callable[[int], Awaitable[None]] | None = None
+) -> Any:
+    """Return the parsed body, whatever its Content-Type says. Raises TooLarge, InvalidConfig.
+
+    Args:
+        before_reading: is told how many bytes it has, and returns when they may be parsed.
+    """
     coding = request.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
         raise InvalidConfig({"body": [f"The body must not be compressed (Content-Encoding: {coding[:40]})."]})
     body = await whole_body(request, most_bytes)
+    if before_reading is not None:
+        await before_reading(len(body))
     try:
         return parse_json(body)
     except InvalidConfig as error:

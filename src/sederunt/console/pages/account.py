@@ -111,16 +111,17 @@ async def webhooks(page: Page) -> Response:
 async def keys(page: Page) -> Response:
     """GET /keys"""
     stores = page.context.stores
-    kept = await stores.keys.of(page.account_id)
+    kept = await stores.keys.page(page.account_id, page.part("keys", newest_first=True))
     return page.render(
         "keys.html",
-        keys=[(key, sorted(scopes_of(key))) for key in reversed(kept)],
+        keys=[(key, sorted(scopes_of(key))) for key in kept.items],
+        keys_cursor=kept.cursor,
         now=page.context.clock.now(),
         scopes=list(Scope),
-        credentials=await stores.credentials.of(page.account_id),
+        credentials=await stores.credentials.page(page.account_id, page.part("credentials")),
         providers=KEYED_PROVIDERS,
         sign_in_services=services_taking(AccountKind.SESSION),
-        meeting_accounts=await stores.meeting_accounts.of(page.account_id),
+        meeting_accounts=await stores.meeting_accounts.page(page.account_id, page.part("accounts")),
     )
 
 
@@ -133,7 +134,7 @@ async def usage(page: Page) -> Response:
 
 async def people(page: Page) -> Response:
     """GET /people"""
-    members = await page.context.stores.sign_ins.people.of_account(page.account_id)
+    members = await page.context.stores.sign_ins.people.member_page(page.account_id, page.part("members"))
     audit = await audit_values(page) if page.caller.manages else {"data": [], "next_cursor": None}
     oidc = page.context.settings.oidc
     own = await Identities(page.context.database).of(page.visitor.person.id) if oidc.issuer else []

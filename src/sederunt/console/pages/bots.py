@@ -12,6 +12,7 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from sederunt.api.call import MOST_LISTED
 from sederunt.api.failures import answer_to, json_response
 from sederunt.api.resources.bots import bots_asked_for
 from sederunt.api.resources.calendar_feeds import feeds_values
@@ -30,6 +31,7 @@ from sederunt.console.transcript_pages import page_of
 from sederunt.console.waveform import waveform
 from sederunt.database.bot_view import BotView
 from sederunt.database.delivery_lists import DeliveryPage
+from sederunt.database.paging import PageRequest
 from sederunt.database.recordings import RecordingView
 from sederunt.errors import TooManyRequests, Unauthorized
 from sederunt.model.bot import Bot
@@ -86,13 +88,15 @@ async def calendars(page: Page) -> Response:
 
 async def new_bot(page: Page) -> Response:
     """GET /bots/new"""
-    stores = page.context.stores
+    stores, newest = page.context.stores, PageRequest(limit=MOST_LISTED, newest_first=True)
+    credentials = await stores.credentials.page(page.account_id, newest)
+    meeting_accounts = await stores.meeting_accounts.page(page.account_id, newest)
     return page.render(
         "new_bot.html",
         services=services(),
         models=[row for row in models() if row.for_bots],
-        credentials=await stores.credentials.of(page.account_id),
-        meeting_accounts=await stores.meeting_accounts.of(page.account_id),
+        credentials=credentials.items,
+        meeting_accounts=meeting_accounts.items,
     )
 
 
