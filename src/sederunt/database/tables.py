@@ -57,7 +57,10 @@ api_keys = Table(
     Column("revoked_at", Moment),
     Column("scopes", Text, nullable=False, server_default=text("'read write live'")),
     Column("expires_at", Moment),
+    Index("api_keys_in_order", "account_id", "created_at", "id"),
 )
+_UNREVOKED = api_keys.c.revoked_at.is_(None)
+Index("api_keys_unrevoked", api_keys.c.account_id, sqlite_where=_UNREVOKED, postgresql_where=_UNREVOKED)
 
 credentials = Table(
     "credentials",
@@ -70,6 +73,7 @@ credentials = Table(
     Column("region", Text),
     Column("organisation", Text),
     Column("created_at", Moment, nullable=False),
+    Index("credentials_in_order", "account_id", "created_at", "id"),
 )
 
 meeting_accounts = Table(
@@ -82,6 +86,7 @@ meeting_accounts = Table(
     Column("secret", LargeBinary, nullable=False),  # sealed: a browser state, or a password
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
+    Index("meeting_accounts_in_order", "account_id", "created_at", "id"),
 )
 
 # --- people, who look through the console ---

@@ -4,8 +4,10 @@ What an account sends and is told is counted in bytes: beyond a good stock of th
 are served in between.
 """
 
+import asyncio
 import math
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 from sederunt.accounting import Ledger, Rate
 from sederunt.clock import Clock
@@ -22,6 +24,7 @@ class BulkShare:
     def __init__(self, ledger: Ledger, clock: Clock) -> None:
         self._ledger, self._clock = ledger, clock
         self._rate = Rate(_BULK.default, _BULK.per_s, clock.monotonic)
+        self._looks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
     async def begin(self, account_id: UUID, size: int) -> None:
         """Count so many bytes, and wait until those before them are paid. Raises TooManyRequests where that is long."""
@@ -33,6 +36,10 @@ class BulkShare:
         self.count(account_id, size)
         if behind_s:
             await self._clock.sleep(behind_s)
+
+    def look(self, account_id: UUID) -> asyncio.Lock:
+        """Return the account's turn to look for the rows of a list: few of all accounts can be looked for at once."""
+        return self._looks.setdefault(account_id, asyncio.Lock())
 
     async def go_on(self, account_id: UUID, size: int) -> None:
         """Count so many bytes of what has begun, and wait until they are paid."""

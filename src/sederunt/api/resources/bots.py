@@ -16,7 +16,7 @@ from sederunt.api.call import Call
 from sederunt.api.failures import message_response, text_response
 from sederunt.api.idempotency import REPEATED, KeyedRequest, answer_once
 from sederunt.api.resources.bot_commands import change_avatar, order_stop, post_chat
-from sederunt.api.resources.lists import begin_list, list_response
+from sederunt.api.resources.lists import LOOK_BYTES, list_response, looking
 from sederunt.api.resources.removal import remove_files
 from sederunt.api.schemas.faults import Read, in_order, read
 from sederunt.api.schemas.requests import (
@@ -222,7 +222,7 @@ async def show_avatar(call: Call) -> Response:
 
 async def scheduled_bots(call: Call) -> Response:
     """Answer GET /bot/scheduled: a bare array, soonest first."""
-    await begin_list(call)
+    await call.context.bulk.begin(call.account_id, LOOK_BYTES)
     addresses = call.addresses
     parts = call.context.bots.schedule.parts(call.account_id)
     texts = ([plain_bot_json(bot, addresses) for bot in part] async for part in parts)
@@ -231,9 +231,9 @@ async def scheduled_bots(call: Call) -> Response:
 
 async def list_bots(call: Call) -> Response:
     """Answer GET /bot: newest first, without transcript, participants and events."""
-    await begin_list(call)
     addresses = call.addresses
-    found = await call.context.bots.listed(call.account_id, **bots_asked_for(call))
+    async with looking(call):
+        found = await call.context.bots.listed(call.account_id, **bots_asked_for(call))
     parts = call.context.bots.parts(found)
     texts = ([json.dumps(bot_summary(bot, addresses)) for bot in part] async for part in parts)
     return await list_response(call, page_json(texts, found.cursor))

@@ -11,7 +11,7 @@ from sederunt import log
 from sederunt.addresses import refusal
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
-from sederunt.api.resources.lists import begin_list, list_response
+from sederunt.api.resources.lists import list_response, looking
 from sederunt.api.schemas import values as v
 from sederunt.api.schemas.faults import Faults, add, read
 from sederunt.api.schemas.requests import Body
@@ -89,9 +89,9 @@ async def add_feed(call: Call) -> Response:
 
 async def list_feeds(call: Call) -> Response:
     """Answer GET /calendar-feed: the oldest first."""
-    await begin_list(call)
     feeds = CalendarFeeds(call.context.database)
-    owned = await feeds.of(call.account_id)
+    async with looking(call):
+        owned = await feeds.of(call.account_id)
     texts = ([json.dumps(feed_values(feed, await feeds.meetings(feed.id)))] for feed in owned)
     return await list_response(call, data_json(texts))
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from starlette.responses import Response
@@ -16,9 +17,12 @@ LOOK_BYTES = 10_000  # what it costs to look for the rows of a list, as bytes of
 T = TypeVar("T")
 
 
-async def begin_list(call: Call) -> None:
-    """Wait until the account may be told another list. Raises TooManyRequests."""
+@asynccontextmanager
+async def looking(call: Call) -> AsyncIterator[None]:
+    """Wait until the account may look for the rows of another list. Raises TooManyRequests."""
     await call.context.bulk.begin(call.account_id, LOOK_BYTES)
+    async with call.context.bulk.look(call.account_id):
+        yield
 
 
 async def list_response(call: Call, parts: AsyncIterator[str]) -> Response:
@@ -38,8 +42,8 @@ async def page_of_list(
     values: Callable[[T], Mapping[str, Any]],
 ) -> Response:
     """Answer with the page of a list that the query asks for. Raises InvalidConfig, TooManyRequests."""
-    await begin_list(call)
-    page = await read(call.page())
+    async with looking(call):
+        page = await read(call.page())
     return await list_response(call, page_json(texts_of(page.items, values), page.cursor))
 
 

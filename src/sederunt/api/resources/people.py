@@ -9,7 +9,7 @@ from starlette.responses import Response
 from sederunt.accounts.sign_in import MemberRole
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
-from sederunt.api.resources.lists import begin_list, list_response, page_of_list, texts_of
+from sederunt.api.resources.lists import list_response, looking, page_of_list, texts_of
 from sederunt.api.schemas import values as v
 from sederunt.api.schemas.requests import Body
 from sederunt.api.schemas.views import moment, page_json
@@ -69,8 +69,8 @@ async def remove_member(call: Call) -> Response:
 
 async def list_audit(call: Call) -> Response:
     """GET /audit: the audit list, newest first."""
-    await begin_list(call)
-    found = await audit_values(call)
+    async with looking(call):
+        found = await audit_values(call)
     return await list_response(call, page_json(texts_of(found["data"], dict), found["next_cursor"]))
 
 

@@ -13,7 +13,7 @@ from sederunt import log
 from sederunt.api.call import Call
 from sederunt.api.failures import message_response, text_response
 from sederunt.api.idempotency import REPEATED, KeyedRequest, answer_once, key_of
-from sederunt.api.resources.lists import begin_list, list_response
+from sederunt.api.resources.lists import list_response, looking
 from sederunt.api.resources.removal import remove_files
 from sederunt.api.schemas.faults import Faults, add, in_order, read
 from sederunt.api.schemas.requests import RecordingFields, recording_config, settings_of_source
@@ -295,9 +295,9 @@ async def get_recording(call: Call) -> Response:
 
 async def list_recordings(call: Call) -> Response:
     """Answer GET /recording: newest first, without transcript and events."""
-    await begin_list(call)
     addresses = call.addresses
-    found = await call.context.recordings.listed(call.account_id, **recordings_asked_for(call))
+    async with looking(call):
+        found = await call.context.recordings.listed(call.account_id, **recordings_asked_for(call))
     parts = call.context.recordings.parts(found)
     texts = ([json.dumps(recording_summary(recording, addresses)) for recording in part] async for part in parts)
     return await list_response(call, page_json(texts, found.cursor))

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from sederunt.accounts.webhook_secrets import Secrets
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response
-from sederunt.api.resources.lists import begin_list, list_response, texts_of
+from sederunt.api.resources.lists import list_response, looking, texts_of
 from sederunt.api.schemas.account_requests import ReplayFields, RotationFields, WebhookTestFields
 from sederunt.api.schemas.values import MILLISECONDS_FROM, uuid_of
 from sederunt.api.schemas.views import moment, page_json
@@ -39,8 +39,8 @@ async def rotate_secret(call: Call) -> Response:
 
 async def list_deliveries(call: Call) -> Response:
     """Answer GET /webhook-delivery: newest first."""
-    await begin_list(call)
-    found = await deliveries_values(call)
+    async with looking(call):
+        found = await deliveries_values(call)
     return await list_response(call, page_json(texts_of(found["data"], dict), found["next_cursor"]))
 
 

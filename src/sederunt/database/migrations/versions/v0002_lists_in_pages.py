@@ -1,0 +1,17 @@
+"""Indexes for lists that come in pages: the rows of an account in the order of their creation. Without them a page
+reads all of an account's rows, and of meeting accounts the sealed state that stands before the time in each."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "v0002"
+down_revision = "v0001"
+keeps_older = True
+
+_WORKS = sa.text("revoked_at IS NULL")
+
+
+def upgrade() -> None:
+    for table in ("api_keys", "credentials", "meeting_accounts"):
+        op.create_index(f"{table}_in_order", table, ["account_id", "created_at", "id"])
+    op.create_index("api_keys_unrevoked", "api_keys", ["account_id"], sqlite_where=_WORKS, postgresql_where=_WORKS)
