@@ -49,6 +49,7 @@ OTHERS: Sequence[Sequence[str]] = [
     ["models", "verify", EVIL],
     ["transcribe", f"/nowhere/{EVIL}"],
     ["backup", f"/proc/{EVIL}"],
+    ["adopt"],
     ["practice", "serve", "--speech", f"/nowhere/{EVIL}"],
 ]
 # What runs until it is stopped, and prints nothing of a caller but in its logs; measurements of our own speech; the
