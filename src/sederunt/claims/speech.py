@@ -76,8 +76,8 @@ class Speech:
         self._protocol_is_due = True
 
     def doubt_protocol(self, person_of: Callable[[str], str], others: int) -> None:
-        """Decide whether the protocol's word on who speaks is stuck. Who speaks alone for long looks alike, unless own
-        sound or the page's marks name them, too, or anybody but them was ever named, or nobody."""
+        """Decide whether the protocol's word on who speaks is stuck. Who speaks alone for long looks alike, unless the
+        page's marks name them, too, or the protocol ever named another, or nobody."""
         words = self._tables[Source.PROTOCOL].words.values()
         if self._follows or not words:
             return
@@ -86,7 +86,7 @@ class Speech:
         named = {person_of(self._meant(word)) for word in words}
         marked = {person_of(token) for token in self._tables[Source.MARKS].words}
         changed = len(named) > 1 or not any(word.holds for word in words)
-        self._follows = changed or marked == named or not named.isdisjoint(self.heard_ms)
+        self._follows = changed or marked == named
         stays = others > 1 and self._silences.pauses - self._named_since >= STUCK_PAUSES
         self.is_stuck = not self._follows and (self.is_stuck or stays)
 
@@ -212,8 +212,7 @@ class Speech:
     def _believable(self) -> list[Source]:
         """Return the sources that may be believed, the strongest first. A stuck protocol yields to any other."""
         spoke = [source for source in self._spoke() if source not in self._dethroned]
-        others = [source for source in spoke if source is not Source.PROTOCOL]
-        return others if others and self.is_stuck else spoke
+        return spoke[1:] if self.is_stuck and len(spoke) > 1 and spoke[0] is Source.PROTOCOL else spoke
 
     def _spoke(self) -> list[Source]:
         """Return the sources that ever told of speech, the strongest first."""

@@ -315,6 +315,22 @@ def test_an_account_that_is_in_two_calls_is_told_by_its_endpoint_or_by_whom_the_
     ]
 
 
+def test_few_tiles_place_a_full_roster_and_one_person_who_is_in_both_calls_places_none(
+    frame: Make, signal: Make
+) -> None:
+    decoder = TeamsDecoder("Minutes")
+    decoder.decode(signal("self", key=ADA))
+    many = {f"8:orgid:{number}": person(f"Guest {number}") for number in range(20)}
+    tiles = [
+        {"key": name, "name": name, "avatar": None, "is_self": False} for name in ("Guest 1", "Guest 2", "Guest 3")
+    ]
+    decoder.decode(signal("roster", people=tiles, whole=False))
+    both = {"participants": {**THEIRS["participants"], ADA: person("Minutes"), "8:orgid:1": person("Guest 1")}}
+    assert names_of(decoder.decode(frame(f"/conv/{OTHER_CALL}/rosterUpdate/", both, call=""))) == []
+    full = {"participants": {**many, ADA: person("Minutes")}}
+    assert len(names_of(decoder.decode(frame(f"/conv/{CALL}/rosterUpdate/", full, call="")))) == 21
+
+
 def test_what_tells_of_several_calls_at_once_is_of_none(frame: Make) -> None:
     several_calls = {"calls": [{"threadId": THREAD}, {"threadId": OTHER_THREAD}], **roster(**OURS)}
     assert names_of(TeamsDecoder("Minutes").decode(frame("/conv/x/rosterUpdate/", several_calls))) == []
@@ -339,7 +355,7 @@ def test_the_full_roster_comes_by_an_answer_and_the_bots_own_change_is_none(fram
     decoder = TeamsDecoder("Minutes")
     decoder.decode(frame(f"/conv/{CALL}/rosterUpdate/", roster(own=person("Minutes"))))
     assert not decoder.roster_heard, "the others are still to be looked for"
-    url = f"https://api.flightproxy.teams.microsoft.com/api/v2/ep/x/conv/{CALL}?i=1"
+    url = "https://api.flightproxy.teams.microsoft.com/api/v2/ep/x/conv/roster?i=1"
     full = {"roster": roster(**OURS, grace=person("Grace"))}
     told = decoder.decode(signal("fetch", url=url, payload=json.dumps(full).encode()))
     assert (names_of(told), decoder.roster_heard) == (["Ada", "Minutes", "Grace"], True)

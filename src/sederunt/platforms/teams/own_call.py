@@ -49,13 +49,14 @@ def call_message(
     parts = urlsplit(url).path.lower().split("/")
     places = [place for place, part in enumerate(parts) if _ID.fullmatch(part)]
     on_socket = headers is not None
+    ids = (parts[place] for place in (places[-1:] if on_socket else places))
     return CallMessage(
         people=people,
         entries=entries,
         is_answer=not on_socket,
         line="/".join(parts[: places[-1] + 1]) if on_socket and places else "",
         # On the socket what stands before the last id is the page's, whichever the call.
-        ids=frozenset(parts[place] for place in (places[-1:] if on_socket else places)),
+        ids=frozenset(ids if on_socket else [*ids, "/".join(parts)]),
         chain=next((str(value).lower() for name, value in (headers or {}).items() if name.lower() == _CHAIN), ""),
         threads=frozenset(_THREAD.findall(f"{_plain(url)} {_plain(text)}")),
         endpoints=frozenset(
@@ -88,8 +89,8 @@ class OwnCall:
     def requested(self, url: str, request: str) -> None:
         """Note a request that the page made."""
         if any(part in url.lower() for part in _OWN_REQUESTS):
-            self.named(url)
-            self.named(request[:MOST_TEXT])
+            self.named(f"{url} {request[:MOST_TEXT]}")
+            self._ids.add(urlsplit(url).path.lower())
 
     def connected(self, url: str) -> None:
         """Note the address of the page's own socket."""
@@ -152,8 +153,8 @@ class OwnCall:
         return not self._lines or message.chain in self._chains
 
     def has_bot(self, message: CallMessage) -> bool:
-        """Return whether the bot stands in a roster. An account's may be another call's: then the page has to show half
-        of the others in it."""
+        """Return whether the bot stands in a roster. An account may stand in another call's, too: then most of the
+        others in it have to be on the page, or most of those on the page in it."""
         mine = {
             key
             for key, name in message.people.items()
@@ -161,8 +162,9 @@ class OwnCall:
         }
         if any(not key.startswith(ACCOUNTS) for key in mine):
             return True
-        others = {name for key, name in message.people.items() if name and key not in mine}
-        return bool(mine and others) and 2 * len(others & self._shown) >= len(others)
+        names = {message.people[key] for key in mine} | self._own_names
+        others, shown = set(message.people.values()) - names - {""}, self._shown - names
+        return bool(mine) and 2 * len(others & shown) > min(len(others), len(shown))
 
 
 def _ids_in(text: str) -> Iterator[str]:
