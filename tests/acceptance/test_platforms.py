@@ -220,6 +220,8 @@ TEAMS = [
          variant={"signals": "page"}, backend="encoded", **BOTH),
     Cell(service="teams", name="server offers", variant={"offers": "server"}, backend="encoded"),
     Cell(service="teams", name="client in a frame", variant={"frame": True}, backend="encoded", **BOTH),
+    Cell(service="teams", name="another call beside this one, a late bot, tiles keyed by address",
+         variant={"quirks": Quirks(other_call=True, deltas=True, addresses=True)}, backend="encoded", **BOTH),
     Cell(service="teams", name="devices asked twice", variant={"devices_modal": "both"}),
     Cell(service="teams", name="no launcher, consent", variant={"launcher": False, "consent": True}),
     Cell(service="teams", name="blank at first", variant={"stalls": 1}, long=True),

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Table, func, select
 
-from sederunt.database.async_core import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sederunt.database.seats import lock_account
 from sederunt.errors import LimitReached
 from sederunt.model.budgets import BUDGETS

@@ -19,18 +19,19 @@ class MeetingCast:
         for member in members:
             self.add(member).present = member.joins_at_s <= 0  # they sit there before the first bot comes
 
-    def add(self, member: CastMember) -> Occupant:
-        """Add a person, who is not present yet."""
+    def add(self, member: CastMember, *, bot: str | None = None) -> Occupant:
+        """Add a person, who is not present yet. `bot`: the id of the visitor, for bots."""
         number = next(self._numbers)
         person = Occupant(
             number=number,
             name=member.name,
-            key=self._site.key(self._code, number),
+            key=self._site.key(self._code, number, is_bot=bot is not None),
             csrc=self._site.source(number),
             host=member.host,
             muted=member.muted,
             video=member.video,
             avatar=member.avatar,
+            bot=bot,
         )
         self.people.append(person)
         return person

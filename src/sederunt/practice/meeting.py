@@ -132,8 +132,8 @@ class Meeting:
         """Let the bot in: it gets a person, the roster, and is asked to negotiate media."""
         if visitor.standing in ("in_call", "gone"):
             raise Conflict(f"{visitor.id} is {visitor.standing}; only a bot that arrived or knocks can be admitted.")
-        person = self.cast.add(CastMember(name=visitor.name, muted=True))
-        person.bot, person.present = visitor.id, True
+        person = self.cast.add(CastMember(name=visitor.name, muted=True), bot=visitor.id)
+        person.present = True
         visitor.person, visitor.standing = person, "in_call"
         self.events.add("admitted", bot=visitor.id, name=visitor.name)
         visitor.tell({"show": "call", "title": self.script.title, "code": self.code, "self": person.key})

@@ -39,6 +39,10 @@ class Quirks:
     closable: bool = False  # the question for sound can be closed unanswered (Zoom)
     barring: bool = False  # who is removed is told that it is for good, and refused at the next knock (Meet)
     unanswered: int = 0  # so many knocks the site ends by itself after the variant's `after_s` (Meet)
+    other_call: bool = False  # the socket tells of another call of the account, with equal ids of sources (Teams)
+    deltas: bool = False  # the socket tells of changes alone; who was here before is the answer to a request (Teams)
+    stuck: bool = False  # the dominant speaker is whoever was the first (Teams)
+    addresses: bool = False  # tiles are keyed by e-mail address, and labels have badges (Teams)
     soundless: bool = False  # "Don't use audio" is chosen before anybody chose: who leaves it hears nothing (Teams)
 
 
@@ -88,6 +92,14 @@ def disagreeing(script: "Script", seed: int) -> "Script":
     if quirks.barring:  # which shows only where the bot is removed
         acts = [replace(act, do="remove_bots") if act.do == "end" else act for act in acts]
     transform = chance.choice(["none", "none", "streams", "plays"]) if script.service == "gmeet" else "none"
+    if script.service == "teams":
+        quirks = replace(
+            quirks,
+            other_call=told and chance.random() < 0.5,
+            deltas=told and not quirks.full_lists_s and chance.random() < 0.5,
+            stuck=told and chance.random() < 0.3,
+            addresses=chance.random() < 0.5,
+        )
     return replace(
         script,
         cast=(*script.cast, *more),

@@ -118,7 +118,8 @@ class Variant:
     transform: Literal["none", "page", "plays", "streams"] = "none"
     elements: bool = True  # the page attaches one audio element per slot
     speaking: Literal["audio", "server"] = "audio"  # where the page's speaking marks come from
-    marks: bool = True  # Zoom: tiles and control socket tell who speaks; else only the stage, by who stands on it
+    # Zoom: tiles and control socket tell who speaks; else only the stage, by who stands on it. Teams: tiles tell.
+    marks: bool = True
     layout: Literal["speaker", "gallery"] = "speaker"  # Zoom: gallery has no stage, everybody is shown alike
     panels: Literal["one", "beside"] = "one"  # Zoom: opening people or chat closes the other; beside: both stay
     signals: Literal["network", "page"] = "network"  # page: the site's channels carry nothing that we can read

@@ -30,7 +30,7 @@ class SiteShape(Protocol):
     def address(self, code: str, script: Script) -> str:
         """Return the link that people would be sent."""
 
-    def key(self, code: str, number: int) -> str:
+    def key(self, code: str, number: int, *, is_bot: bool = False) -> str:
         """Return the id of a participant on the page and in the signals."""
 
     def source(self, number: int) -> int:

@@ -69,7 +69,7 @@ class MeetSite:
     def address(self, code: str, script: Script) -> str:
         return f"https://{HOST}/{code}"
 
-    def key(self, code: str, number: int) -> str:
+    def key(self, code: str, number: int, *, is_bot: bool = False) -> str:
         return f"spaces/{space(code)}/devices/{100 + number}"
 
     def source(self, number: int) -> int:

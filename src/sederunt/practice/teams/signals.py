@@ -13,16 +13,16 @@ DENIED, REMOVED, ENDED = 5854, 5000, 0
 _PREFIX = bytes([0x01, 0x00, 0x00, 0x02])
 
 
-def roster_frame(number: int, people: Iterable[Occupant]) -> str:
+def roster_frame(number: int, call: str, people: Iterable[Occupant]) -> str:
     """Return joins, leaves and changes: base64 of deflated JSON in a trouter frame."""
     body = base64.b64encode(zlib.compress(json.dumps(roster(people)).encode())).decode()
-    return _frame(number, "rosterUpdate/", body)
+    return _frame(number, call, "rosterUpdate/", body)
 
 
-def end_frame(number: int, sub_code: int, *, sender: str | None = None) -> str:
+def end_frame(number: int, call: str, sub_code: int, *, sender: str | None = None) -> str:
     """Return the end of the conversation for this participant, and why."""
     body = {"code": 0, "subCode": sub_code} | ({"sender": sender} if sender else {})
-    return _frame(number, "conversation/conversationEnd/", json.dumps(body))
+    return _frame(number, call, "conversation/conversationEnd/", json.dumps(body))
 
 
 def roster(people: Iterable[Occupant]) -> dict[str, Any]:
@@ -50,12 +50,12 @@ def _participant(person: Occupant) -> dict[str, Any]:
     }
 
 
-def _frame(number: int, ending: str, body: str) -> str:
+def _frame(number: int, call: str, ending: str, body: str) -> str:
     content = {
         "id": number,
         "method": "POST",
-        "url": f"/v4/f/practice/callAgent/practice/{ending}",
-        "headers": {"X-Microsoft-Skype-Chain-ID": "00000000-0000-4000-8000-000000000001"},
+        "url": f"/v4/f/practice/callAgent/{call}/{ending}",
+        "headers": {"X-Microsoft-Skype-Chain-ID": call},
         "body": body,
     }
     return f"3:::{json.dumps(content)}"

@@ -72,6 +72,7 @@ class TeamsSite:
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
+        self._first: dict[str, int] = {}  # code → source that spoke first, where the dominant speaker is stuck
 
     def new_code(self) -> str:
         return f"9{random.randrange(10**12):012d}"
@@ -79,8 +80,8 @@ class TeamsSite:
     def address(self, code: str, script: Script) -> str:
         return f"https://{HOST}/meet/{code}?p=practice{code[-4:]}"
 
-    def key(self, code: str, number: int) -> str:
-        return f"8:orgid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{code}/{number}')}"
+    def key(self, code: str, number: int, *, is_bot: bool = False) -> str:
+        return f"8:{'teamsvisitor' if is_bot else 'orgid'}:{uuid.uuid5(uuid.NAMESPACE_URL, f'{code}/{number}')}"
 
     def source(self, number: int) -> int:
         return 2000 + 10 * number
@@ -97,8 +98,9 @@ class TeamsSite:
             )
         if host in (LOGIN, "login.live.com"):
             return await sign_in.serve(request, _SIGN_IN)
-        if path.startswith("api/callagent/"):
-            meeting = meetings.get(path.rsplit("/", 1)[-1])
+        if path.startswith(("api/callagent/", "api/flightproxy/")):
+            asked = path.rsplit("/", 1)[-1]
+            meeting = next((each for code, each in meetings.items() if asked in (code, _call_of(code))), None)
             told = meeting is not None and meeting.variant.signals == "network"
             return JSONResponse({"roster": signals.roster(meeting.cast.present())} if meeting and told else {})
         if path in ("v2", "light-meetings/launch"):
@@ -114,6 +116,7 @@ class TeamsSite:
         guests = "prejoin" if account else "sign_in"
         first = {"invalid": "invalid", "ended": "already_over", "sign_in": guests}.get(meeting.variant.entry, "prejoin")
         return {
+            "call": _call_of(meeting.code),
             "show": "already_over" if meeting.is_over else first,
             "account": sign_in.shown_name(account) if account else None,
         }
@@ -122,24 +125,46 @@ class TeamsSite:
         """Take subscriptions of video, which change nothing: all bots get all video anyway."""
 
     def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Occupant]) -> None:
-        self._frame(visitor, signals.roster_frame(next(self._numbers), changed))
+        if meeting.variant.quirks.deltas and visitor.person in changed:
+            # All who are here are told of only by the answer to a request.
+            changed = [person for person in changed if person is visitor.person]
+        self._tell_of_another_call(meeting, visitor)
+        self._frame(visitor, signals.roster_frame(next(self._numbers), _call_of(meeting.code), changed))
 
     def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:
         """Say nothing on a channel: the chat pane shows it."""
 
     def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
-        if visitor.peer is not None:
-            visitor.peer.send_channel(MAIN_CHANNEL, signals.dominant_speakers(list(reversed(csrcs))))
+        self._tell_of_another_call(meeting, visitor)
+        if visitor.peer is None or (meeting.variant.quirks.stuck and not csrcs):
+            return
+        history = list(reversed(csrcs))
+        if meeting.variant.quirks.stuck:
+            history = [self._first.setdefault(meeting.code, history[0])]
+        visitor.peer.send_channel(MAIN_CHANNEL, signals.dominant_speakers(history))
 
     def removed(self, meeting: Meeting, visitor: Visitor) -> None:
         host = next((person.key for person in meeting.cast.people if person.host), None)
-        self._frame(visitor, signals.end_frame(next(self._numbers), signals.REMOVED, sender=host))
+        self._frame(
+            visitor, signals.end_frame(next(self._numbers), _call_of(meeting.code), signals.REMOVED, sender=host)
+        )
 
     def denied(self, meeting: Meeting, visitor: Visitor) -> None:
-        self._frame(visitor, signals.end_frame(next(self._numbers), signals.DENIED))
+        self._frame(visitor, signals.end_frame(next(self._numbers), _call_of(meeting.code), signals.DENIED))
 
     def ended(self, meeting: Meeting, visitor: Visitor) -> None:
-        self._frame(visitor, signals.end_frame(next(self._numbers), signals.ENDED))
+        self._frame(visitor, signals.end_frame(next(self._numbers), _call_of(meeting.code), signals.ENDED))
+
+    def _tell_of_another_call(self, meeting: Meeting, visitor: Visitor) -> None:
+        if not meeting.variant.quirks.other_call:
+            return
+        code = f"{meeting.code}/another"
+        strangers = [
+            replace(person, name=f"Stranger {person.number}", key=self.key(code, person.number), present=True)
+            for person in meeting.cast.people
+            if not person.bot
+        ]
+        self._frame(visitor, signals.roster_frame(next(self._numbers), _call_of(code), strangers))
 
     def _frame(self, visitor: Visitor, frame: str) -> None:
         if visitor.line is not None:
@@ -154,6 +179,11 @@ class TeamsSite:
         if meeting is None or meeting.variant.launcher:
             return pages.html("teams", "launcher.html", _PAGE)
         return RedirectResponse(f"/v2/?meetingjoin=true#{path}{'&' if '?' in path else '?'}anon=true", 302)
+
+
+def _call_of(code: str) -> str:
+    """Return the id of a meeting's call, which no link tells."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, code))
 
 
 def _login_address(back: str) -> str:

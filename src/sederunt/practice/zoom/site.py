@@ -56,7 +56,7 @@ class ZoomSite:
     def address(self, code: str, script: Script) -> str:
         return f"https://us05web.zoom.us/j/{code}?pwd=practice.1"
 
-    def key(self, code: str, number: int) -> str:
+    def key(self, code: str, number: int, *, is_bot: bool = False) -> str:
         return str(signals.node_id(number))
 
     def source(self, number: int) -> int:

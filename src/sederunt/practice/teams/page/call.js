@@ -12,6 +12,7 @@
   let heard = new Set();
   /** @type {Record<string, any>} */
   let quirks = {};
+  let marks = true;
 
   /** The site's own signalling, open from the prejoin screen on. @param {PracticeHello} hello */
   function openTrouter(hello) {
@@ -22,6 +23,7 @@
   /** @param {PracticeHello} hello */
   async function show(hello) {
     quirks = hello.variant.quirks;
+    marks = hello.variant.marks;
     fill(
       find("#screen"),
       hello.variant.toolbar === "narrow"
@@ -34,7 +36,7 @@
     if (hello.variant.consent) practice.notices.notice("recording");
     if (hello.variant.speaking === "server") practice.link.on("speaking", mark);
     else practice.media.watchSources(mark);
-    await (await fetch(`/api/callagent/conversation/roster/${hello.code}`)).json();
+    await askForRoster(hello);
     await practice.media.connect({
       audio: 1,
       localChannels: ["main-channel"],
@@ -42,6 +44,14 @@
       onChannelMessage: () => undefined,
       place: (/** @type {HTMLElement} */ element) => find("#sounds").append(element),
     });
+  }
+
+  /** @param {PracticeHello} hello */
+  async function askForRoster(hello) {
+    const links = { rosterUpdate: `https://go-eu.trouter.teams.microsoft.com/v4/f/practice/callAgent/${hello.call}/rosterUpdate/` };
+    await (quirks.deltas
+      ? fetch(`/api/flightproxy/v2/ep/practice/conv/${hello.call}`, { method: "POST", body: JSON.stringify({ links }) })
+      : fetch(`/api/callagent/conversation/roster/${hello.code}`));
   }
 
   function toolbar() {
@@ -89,11 +99,15 @@
   /** @param {PracticePerson} person @param {string} kind */
   function tile(person, kind) {
     const ring = (heard.has(person.csrc) || person.hand) && kind === "Video" ? SPEAKING : "";
+    const names = quirks.addresses
+      ? { "data-tid": `person${person.csrc}@contoso.com`, "aria-label": `${person.name} External unfamiliar, video is on, Context menu is available` }
+      : { "data-tid": person.name };
     return make(
       "div",
-      { role: "menuitem", "data-stream-type": kind, "data-tid": person.name, "data-source": person.csrc },
-      make("div", { "data-tid": "voice-level-stream-outline", class: ring }),
-      make("span", { "data-tid": "participant-info-nametag" }, person.self ? `${person.name} (Unverified)` : person.name),
+      { role: "menuitem", "data-stream-type": kind, "data-source": person.csrc, ...names },
+      marks && make("div", { "data-tid": "voice-level-stream-outline", class: ring }),
+      !quirks.addresses &&
+        make("span", { "data-tid": "participant-info-nametag" }, person.self ? `${person.name} (Unverified)` : person.name),
     );
   }
 
@@ -103,7 +117,7 @@
     for (const box of document.querySelectorAll('[data-stream-type="Video"]')) {
       const person = roster.find((each) => String(each.csrc) === box.getAttribute("data-source"));
       const speaks = person !== undefined && (heard.has(person.csrc) || person.hand);
-      box.firstElementChild?.classList.toggle(SPEAKING, speaks);
+      box.querySelector('[data-tid="voice-level-stream-outline"]')?.classList.toggle(SPEAKING, speaks);
     }
   }
 

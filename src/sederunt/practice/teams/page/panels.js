@@ -11,10 +11,12 @@
   const messages = [];
   let open = "";
   let mayChat = true;
+  let addresses = false;
 
   /** @param {PracticeHello} hello */
   function pane(hello) {
     mayChat = hello.variant.chat;
+    addresses = hello.variant.quirks.addresses;
     return make("aside", { hidden: true });
   }
 
@@ -39,10 +41,10 @@
         {
           role: "treeitem",
           "data-cid": "roster-participant",
-          "data-tid": `participantsInCall-${person.name}`,
-          "aria-label": `${person.name}${person.host ? ", Organizer" : ""}${person.muted ? ", Muted" : ", Unmuted"}`,
+          "data-tid": `participantsInCall-${addresses ? `person${person.csrc}@contoso.com` : person.name}`,
+          "aria-label": `${person.name}${addresses ? " Unverified" : ""}${person.host ? ", Organizer" : ""}${person.muted ? ", Muted" : ", Unmuted"}`,
         },
-        make("span", { title: person.name }, person.name),
+        make("span", { title: addresses ? `person${person.csrc}@contoso.com` : person.name }, person.name),
         person.muted && make("span", { "data-cid": "roster-participant-muted" }),
       ),
     );
@@ -58,7 +60,7 @@
     return make(
       "div",
       { "data-tid": "chat-pane-item" },
-      make("span", { "data-tid": "message-author-name" }, entry.sender),
+      make("span", { "data-tid": "message-author-name" }, addresses ? `${entry.sender} External` : entry.sender),
       make("time", { datetime: new Date(entry.at_ms).toISOString() }),
       make(
         "div",
