@@ -61,6 +61,21 @@ def test_a_user_without_a_status_is_here_only_if_they_were(collections: Make, pr
     assert decoder.decode(collections(users=[bare])) == [several(Subject(key=ADA, name="Ada King"))]
 
 
+def test_nothing_of_another_meeting_than_the_bots_own_is_believed(
+    collections: Make, proto: Make, user: Make, signal: Make
+) -> None:
+    decoder = MeetDecoder()
+    decoder.decode(collections(users=[user(OWN, "Sederunt", own="t")]))
+    eve = "spaces/other/devices/1"
+    output = proto((2, 1), (4, "1001"), (6, eve))
+    assert decoder.decode(collections(users=[user(eve, "Eve")], devices=[output])) == []
+    body = base64.b64encode(proto((2, proto((2, proto((2, user(eve, "Eve")), (2, user(ADA, "Ada"))))))))
+    here_too = decoder.decode(signal("fetch", url=SYNC, payload=body))
+    assert here_too == [here(Source.PROTOCOL, [Subject(key=ADA, name="Ada")], 1_000, Extent.SNAPSHOT)]
+    moved = user("spaces/other/devices/9", "Sederunt", own="t")
+    assert decoder.decode(collections(users=[moved, user(eve, "Eve")])) != [], "the bot was moved there"
+
+
 def test_the_name_by_which_the_bot_enters_is_claimed_once(signal: Make) -> None:
     decoder = MeetDecoder("Sederunt")
     who = (Subject(name="Sederunt"),)

@@ -78,6 +78,7 @@ class MeetDecoder:
         self._told_ms = 0
         self.roster_heard = False
         self._self_keys: set[str] = set()
+        self._space = ""  # of this meeting: the beginning of its keys, by the bot's own
         self._order = _RosterOrder()
         self._shares: dict[str, str] = {}  # pseudo-device of a screen share → whose screen
         self._pictures: dict[str, str] = {}  # id of a video stream → device
@@ -145,9 +146,11 @@ class MeetDecoder:
             kind = Extent.DELTA  # who came since is not in it
         present: list[Subject] = []
         told: list[Told] = []
+        own = next((key for user in users.messages(2) if user.text(7) and (key := user.text(1))), "")
+        self._space = _space_of(own) or self._space
         for user in users.messages(2):
             key = user.text(1)
-            if not key:
+            if not key or self._is_elsewhere(key):
                 continue
             if user.text(21):
                 self._shares[key] = user.text(21)  # a shared screen sits in the roster like a person
@@ -174,6 +177,10 @@ class MeetDecoder:
         self._here |= {person.key for person in present}
         return [here(Source.PROTOCOL, present, at_ms, kind), *told]
 
+    def _is_elsewhere(self, key: str) -> bool:
+        """Return whether a key is of another meeting than the one in which the bot stands."""
+        return bool(self._space) and _space_of(key) not in ("", self._space)
+
     def _gone(self, key: str, status: int, at_ms: int) -> list[Told]:
         self._here.discard(key)
         self.roster_heard = True
@@ -183,7 +190,7 @@ class MeetDecoder:
         return [gone(key, at_ms)]
 
     def _owns(self, source: str, key: str, at_ms: int) -> list[Told]:
-        if not key or self._owners.get(source) == key:
+        if not key or self._owners.get(source) == key or self._is_elsewhere(key):
             return []
         self._owners[source] = key
         return [owns(source, key, at_ms)]
@@ -217,7 +224,7 @@ class MeetDecoder:
         events: list[Told] = []
         for message in (inner for wrapper in wrappers for inner in wrapper.messages(2)):
             text = next((body.text(1) for body in message.messages(5)), "")
-            if not text:
+            if not text or self._is_elsewhere(message.text(2)):
                 continue
             told = ChatReceived(
                 username="",
@@ -238,7 +245,7 @@ class MeetDecoder:
         for _, _, packed in (entry for entry in frame.fields if entry[0] == 2 and isinstance(entry[2], bytes)):
             snapshot = parse(inflated(packed)) if isinstance(packed, bytes) else None
             for record in snapshot.walk() if snapshot else ():
-                if (key := record.text(4)).startswith("spaces/"):
+                if _space_of(key := record.text(4)) and not self._is_elsewhere(key):
                     speaks = any(True for state in record.messages(9) if any(n == 2 for n, _, _ in state.fields))
                     (speaking.add if speaks else speaking.discard)(key)
         before, self._speaking = self._speaking, frozenset(speaking)
@@ -250,6 +257,12 @@ class MeetDecoder:
 
 def _is_device_output(message: Message) -> bool:
     return message.text(4).isdecimal() and message.text(6).startswith("spaces/")
+
+
+def _space_of(key: str) -> str:
+    """Return which meeting a key "spaces/<meeting>/devices/<device>" is of; empty where it does not say."""
+    first, _, rest = key.partition("/")
+    return rest.partition("/")[0] if first == "spaces" else ""
 
 
 def _unix_ms(timestamp: int | None) -> int | None:
