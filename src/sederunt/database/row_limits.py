@@ -4,8 +4,8 @@ import math
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Table, func, select
-
 from sqlalchemy.ext.asyncio import AsyncConnection
+
 from sederunt.database.seats import lock_account
 from sederunt.errors import LimitReached
 from sederunt.model.budgets import BUDGETS
