@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import ConfigDict
 
@@ -91,7 +91,6 @@ def disagreeing(script: "Script", seed: int) -> "Script":
     )
     if quirks.barring:  # which shows only where the bot is removed
         acts = [replace(act, do="remove_bots") if act.do == "end" else act for act in acts]
-    transform = chance.choice(["none", "none", "streams", "plays"]) if script.service == "gmeet" else "none"
     if script.service == "teams":
         quirks = replace(
             quirks,
@@ -100,9 +99,12 @@ def disagreeing(script: "Script", seed: int) -> "Script":
             stuck=told and chance.random() < 0.3,
             addresses=chance.random() < 0.5,
         )
+    plays: Literal["none", "streams", "plays"] = "none"  # whether the page plays the frames of its receivers by itself
+    if script.service == "gmeet":
+        plays = chance.choice(("none", "none", "streams", "plays"))
     return replace(
         script,
         cast=(*script.cast, *more),
         acts=tuple(sorted(acts, key=lambda act: act.at_s)),
-        variant=replace(script.variant, quirks=quirks, transform=transform),
+        variant=replace(script.variant, quirks=quirks, transform=plays),
     )
