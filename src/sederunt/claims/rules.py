@@ -53,7 +53,7 @@ UNEXPLAINED_MS = 8_000
 # The strongest source said nothing for so long while a weaker one, of others, spoke this often.
 OUTSPOKEN_MS, OUTSPOKEN_TIMES = 20_000, 3
 # The strongest source went on naming one and the same person through so many pauses of the sound, beside several
-# others: it does not follow what is heard (Teams; B2, 2026-08).
+# others: it does not follow what is heard.
 STUCK_PAUSES = 4
 # A list that lags by a minute must not put anybody out who is here, nor bring back who left.
 CONTRADICTED_MS = 90_000
