@@ -4,6 +4,7 @@ import asyncio
 import gc
 import hashlib
 import tracemalloc
+from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,10 @@ import pytest
 from starlette.types import Message
 
 from harness.api_room import ApiRoom, tone_wav
+from harness.fake_clock import FakeClock
 from sederunt.api.failures import PIECE_BYTES
 from sederunt.api.transport.body_cache import LEAST_BYTES
+from sederunt.bus.tasks import end
 from sederunt.model.status import Trigger
 from sederunt.model.transcript import Segment, Transcript
 
@@ -191,6 +194,21 @@ async def _sent(room: ApiRoom, path: str) -> tuple[bytes, int]:
         tracemalloc.stop()
 
 
+@pytest.fixture
+async def time_passes(clock: FakeClock) -> AsyncIterator[None]:
+    """Have the clock go on: beyond its stock of bytes, an account's long bodies and lists wait for time to pass."""
+
+    async def pass_on() -> None:
+        while True:
+            await asyncio.sleep(0.01)
+            clock.advance(1)
+
+    passing = asyncio.create_task(pass_on())
+    yield
+    await end(passing)
+
+
+@pytest.mark.usefixtures("time_passes")
 async def test_lists_of_long_configs_are_made_while_they_are_sent(room: ApiRoom) -> None:
     """Thirty of them take no more memory than a few."""
     for _ in range(30):
