@@ -15,6 +15,7 @@ from harness.console_browser import Reader, chromium, signed_in
 from harness.console_room import Furnished, link_for, people_of, spoken
 from sederunt.bus.streams import events_subject
 from sederunt.console.doctor import DoctorRun, Findings
+from sederunt.model.history import PAGE_TROUBLE
 from sederunt.model.status import Trigger
 from sederunt.model.transcript import Transcript
 from sederunt.realtime.hub import Channel
@@ -323,6 +324,15 @@ async def test_somebody_is_let_in_as_a_viewer(room: ApiRoom, port: int, browser:
         assert await bo.page.get_by_role("button", name="Open a practice meeting").count() == 0
         assert await bo.go("/keys") == 403
     assert len(await people_of(room)) == 2
+
+
+async def test_a_live_page_tells_of_missing_sound(room: ApiRoom, reader: Reader, furnished: Furnished) -> None:
+    await reader.go(f"/bots/{furnished.live['id']}")
+    story = reader.page.locator("[data-part=story]")
+    await expect(story).to_contain_text("It sits in the meeting")
+    data = {"cause": "no_sound", "seen": "Nothing came.", "recovery": "none"}
+    await room.bots.add_event(UUID(furnished.live["id"]), PAGE_TROUBLE, data)
+    await expect(story).to_contain_text("no sound of them comes", timeout=30_000)
 
 
 async def test_a_live_page_turns_into_the_player_when_the_bot_has_ended(
