@@ -45,6 +45,7 @@ from sederunt.transcription.models import has_sockets, models
 
 PICTURE_S = 12.0
 FEED_S = 600.0
+FEED_BYTES = 100_000  # what it costs to open a feed, as bytes of an answer
 MOST_SCHEDULED = 500  # on one page of the timetable
 ZONE_COOKIE = "zone"  # the reader's time zone, as their browser names it
 
@@ -172,7 +173,9 @@ async def picture(page: Page) -> Response:
 async def feed(page: Page) -> Response:
     """GET /bots/{id}/feed: the bot's live messages, as server-sent events; behind the last that was heard."""
     bot = await page.context.bots.get(page.id("bot"), page.account_id)
-    return _Feed(page, bot, since_of(page.request.headers.get("last-event-id")))
+    since = since_of(page.request.headers.get("last-event-id"))
+    await page.context.bulk.begin(page.account_id, FEED_BYTES)
+    return _Feed(page, bot, since)
 
 
 async def start_practice(page: Page) -> Response:
