@@ -9,7 +9,7 @@ from sederunt import log
 from sederunt.accounts.sealing import Sealer
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.database.paging import ListPage, PageRequest
+from sederunt.database.paging import ListPage, ListPageRequest
 from sederunt.database.vault import CredentialRow, ListedCredential, Vault
 from sederunt.errors import InvalidConfig
 from sederunt.transcription.access import fits_header
@@ -97,7 +97,7 @@ class CredentialStore:
         """Return the account's credentials, oldest first."""
         return [_shown(row) for row in await self._vault.credentials(account_id)]
 
-    async def page(self, account_id: UUID, page: PageRequest) -> ListPage[Credential]:
+    async def page(self, account_id: UUID, page: ListPageRequest) -> ListPage[Credential]:
         """Return a page of the account's credentials. Raises InvalidConfig for a cursor that is not ours."""
         found = await self._vault.credential_page(account_id, page)
         return ListPage(items=[_shown(row) for row in found.items], cursor=found.cursor)

@@ -18,7 +18,7 @@ from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts, ApiKey
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.database.paging import ListPage, PageRequest
+from sederunt.database.paging import ListPage, ListPageRequest
 from sederunt.errors import NotFound, Unauthorized
 
 logger = log.get(component="accounts")
@@ -120,7 +120,7 @@ class Keys:
         """Return the account's keys, oldest first."""
         return await self._accounts.keys(account_id)
 
-    async def page(self, account_id: UUID, page: PageRequest) -> ListPage[ApiKey]:
+    async def page(self, account_id: UUID, page: ListPageRequest) -> ListPage[ApiKey]:
         """Return a page of the account's keys. Raises InvalidConfig for a cursor that is not ours."""
         return await self._accounts.key_page(account_id, page)
 

@@ -16,7 +16,7 @@ from sederunt import log
 from sederunt.accounts.sealing import Sealer
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.database.paging import ListPage, PageRequest
+from sederunt.database.paging import ListPage, ListPageRequest
 from sederunt.database.vault import ListedMeetingAccount, MeetingAccountRow, Vault
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Service
@@ -123,7 +123,7 @@ class MeetingAccounts:
         """Return the tenant's meeting accounts, oldest first."""
         return [_shown(row) for row in await self._vault.meeting_accounts(account_id)]
 
-    async def page(self, account_id: UUID, page: PageRequest) -> ListPage[MeetingAccount]:
+    async def page(self, account_id: UUID, page: ListPageRequest) -> ListPage[MeetingAccount]:
         """Return a page of the tenant's meeting accounts. Raises InvalidConfig for a cursor that is not ours."""
         found = await self._vault.meeting_account_page(account_id, page)
         return ListPage(items=[_shown(row) for row in found.items], cursor=found.cursor)

@@ -16,7 +16,7 @@ from sederunt.api.schemas.requests import Body
 from sederunt.api.schemas.values import LONGEST_URL
 from sederunt.api.schemas.views import Addresses
 from sederunt.api.transport.bodies import json_body
-from sederunt.database.paging import PageRequest, SegmentsPage
+from sederunt.database.paging import ListPageRequest, SegmentsPage
 from sederunt.errors import InvalidConfig, NotFound
 
 MOST_LISTED = 200  # on one page of a list
@@ -123,11 +123,11 @@ class Call:
             return None
         return SegmentsPage(after=self.integer("segments_after", default=0, least=0, most=999_999_999), most=most)
 
-    def page(self, *, newest_first: bool = False) -> PageRequest:
+    def page(self, *, newest_first: bool = False) -> ListPageRequest:
         """Return which page of a list is asked for. Raises InvalidConfig."""
         limit = self.integer("limit", default=50, least=1, most=MOST_LISTED)
         cursor = self.request.query_params.get("cursor") or None
-        return PageRequest(limit=limit, cursor=cursor, newest_first=newest_first)
+        return ListPageRequest(limit=limit, cursor=cursor, newest_first=newest_first)
 
     def integer(self, name: str, *, default: int, least: int, most: int) -> int:
         """Return an integer of the query. Raises InvalidConfig."""

@@ -18,7 +18,7 @@ from sederunt.api.resources.lists import LOOK_BYTES
 from sederunt.api.schemas.views import Addresses
 from sederunt.api.transport.middleware import request_info_of
 from sederunt.console.render import page_response
-from sederunt.database.paging import PageRequest
+from sederunt.database.paging import ListPageRequest
 from sederunt.errors import RequestError
 
 logger = log.get(component="console")
@@ -44,10 +44,10 @@ class Page(Call):
         """Return a choice of a form: none made is sent as an empty text."""
         return super().word(name, words) if self.request.query_params.get(name) else None
 
-    def part(self, name: str, *, newest_first: bool = False) -> PageRequest:
+    def part(self, name: str, *, newest_first: bool = False) -> ListPageRequest:
         """Return which part of one of the page's lists is asked for, by a cursor of this name."""
         cursor = self.request.query_params.get(name) or None
-        return PageRequest(limit=ROWS, cursor=cursor, newest_first=newest_first)
+        return ListPageRequest(limit=ROWS, cursor=cursor, newest_first=newest_first)
 
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
         """Render a template with what every page shows around it."""

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sederunt.database import tables as t
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.database.paging import ListPage, PageRequest, read_page
+from sederunt.database.paging import ListPage, ListPageRequest, read_page
 from sederunt.database.queries import id_parameter
 from sederunt.database.row_limits import refuse_more_rows
 from sederunt.errors import InvalidConfig, NotFound
@@ -138,7 +138,7 @@ class Accounts:
         """Return the account's keys, revoked ones too, oldest first."""
         return [ApiKey(**row) for row in await self._keys.all(id=account_id)]
 
-    async def key_page(self, account_id: UUID, page: PageRequest) -> ListPage[ApiKey]:
+    async def key_page(self, account_id: UUID, page: ListPageRequest) -> ListPage[ApiKey]:
         """Return a page of the account's keys, revoked ones too. Raises InvalidConfig for a cursor that is not ours."""
         owned = self._listed_keys.where(t.api_keys.c.account_id == account_id)
         return await read_page(self._database, owned, t.api_keys, page, lambda row: ApiKey(**row))

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PageRequest:
+class ListPageRequest:
     """Which page of a list is asked for: behind a cursor, else the first."""
 
     limit: int
@@ -37,7 +37,7 @@ class ListPage(Generic[T]):
 
 
 async def read_page(
-    database: Database, statement: Select[Any], table: Table, page: PageRequest, make: Callable[[Row], T]
+    database: Database, statement: Select[Any], table: Table, page: ListPageRequest, make: Callable[[Row], T]
 ) -> ListPage[T]:
     """Read one page of what a statement finds, in order of the creation of the table's rows.
 

@@ -14,7 +14,7 @@ from sederunt.database import tables as t
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.database.paging import ListPage, PageRequest, read_page
+from sederunt.database.paging import ListPage, ListPageRequest, read_page
 from sederunt.database.queries import id_parameter
 from sederunt.database.row_limits import refuse_more_rows
 from sederunt.errors import Conflict, InvalidConfig, NotFound
@@ -129,7 +129,7 @@ class People:
         """Return who has a role in an account, the oldest first."""
         return [_person(row) for row in await self._of_account.all(account=account_id)]
 
-    async def member_page(self, account_id: UUID, page: PageRequest) -> ListPage[Person]:
+    async def member_page(self, account_id: UUID, page: ListPageRequest) -> ListPage[Person]:
         """Return a page of who has a role in an account. Raises InvalidConfig for a cursor that is not ours."""
         owned = self._persons.where(t.members.c.account_id == account_id)
         return await read_page(self._database, owned, t.people, page, _person)

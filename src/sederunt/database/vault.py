@@ -10,7 +10,7 @@ from sqlalchemy import delete, insert, select, true, update
 
 from sederunt.database import tables as t
 from sederunt.database.engine import Database
-from sederunt.database.paging import ListPage, PageRequest, read_page
+from sederunt.database.paging import ListPage, ListPageRequest, read_page
 from sederunt.database.queries import id_parameter
 from sederunt.database.row_limits import refuse_more_rows
 from sederunt.errors import NotFound
@@ -71,7 +71,7 @@ class Vault:
         """Return the account's, oldest first."""
         return [ListedCredential(**row) for row in await self._credentials.all(account=account_id)]
 
-    async def credential_page(self, account_id: UUID, page: PageRequest) -> ListPage[ListedCredential]:
+    async def credential_page(self, account_id: UUID, page: ListPageRequest) -> ListPage[ListedCredential]:
         """Return a page of the account's. Raises InvalidConfig for a cursor that is not ours."""
         owned = _columns(t.credentials, ListedCredential).where(t.credentials.c.account_id == account_id)
         return await read_page(self._database, owned, t.credentials, page, lambda row: ListedCredential(**row))
@@ -96,7 +96,7 @@ class Vault:
         """Return the account's, oldest first."""
         return [ListedMeetingAccount(**row) for row in await self._meeting_accounts.all(account=account_id)]
 
-    async def meeting_account_page(self, account_id: UUID, page: PageRequest) -> ListPage[ListedMeetingAccount]:
+    async def meeting_account_page(self, account_id: UUID, page: ListPageRequest) -> ListPage[ListedMeetingAccount]:
         """Return a page of the account's. Raises InvalidConfig for a cursor that is not ours."""
         owned = _columns(t.meeting_accounts, ListedMeetingAccount).where(t.meeting_accounts.c.account_id == account_id)
         return await read_page(self._database, owned, t.meeting_accounts, page, lambda row: ListedMeetingAccount(**row))

@@ -28,7 +28,7 @@ from sederunt.transcripts.speaking_marks import (
     union,
 )
 from sederunt.transcripts.voices import (
-    Turn,
+    VoiceTurn,
     by_voice,
     longest_pause_s,
     named_voices,
@@ -255,7 +255,7 @@ def _by_voices(speech: SourceSpeech, marks: Marks, names: Mapping[str, str]) -> 
 
 
 def _of_one(
-    part: Utterance, key: str, marks: Marks, names: Mapping[str, str], turn: Turn | None
+    part: Utterance, key: str, marks: Marks, names: Mapping[str, str], turn: VoiceTurn | None
 ) -> list[NamedUtterance]:
     """Name a voice's part, cut only where the marks are clearly another's: two who sound alike may be one voice.
 

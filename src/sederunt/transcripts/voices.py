@@ -36,7 +36,7 @@ def spoken_in(utterances: Iterable[Utterance]) -> list[Interval]:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class VoiceTurn:
     """What one voice says until another begins, whatever pauses lie in it."""
 
     start: float
@@ -55,7 +55,7 @@ def longest_pause_s(part: Utterance, at: float) -> float:
     return max(pauses, default=0.0)
 
 
-def turns_of(parts: Mapping[int, Iterable[Utterance]]) -> dict[tuple[int, float], Turn]:
+def turns_of(parts: Mapping[int, Iterable[Utterance]]) -> dict[tuple[int, float], VoiceTurn]:
     """Return the turn of each part, by the part's voice and start."""
     edges: list[Interval] = []
     places: dict[tuple[int, float], int] = {}
@@ -68,7 +68,7 @@ def turns_of(parts: Mapping[int, Iterable[Utterance]]) -> dict[tuple[int, float]
         last = number
         places[number, start] = len(edges) - 1
     pauses = [inf, *(after[0] - before[1] for before, after in pairwise(edges)), inf]
-    turns = [Turn(*edge, *around) for edge, around in zip(edges, pairwise(pauses), strict=False)]
+    turns = [VoiceTurn(*edge, *around) for edge, around in zip(edges, pairwise(pauses), strict=False)]
     return {part: turns[place] for part, place in places.items()}
 
 

@@ -35,11 +35,15 @@ from sederunt.settings import Settings
 
 roles.ENDS_S = 0.3
 
-def waits_for_ever():
-    time.sleep(600)
-
 async def work(drain):
+    loop, started = asyncio.get_running_loop(), asyncio.Event()
+
+    def waits_for_ever():
+        loop.call_soon_threadsafe(started.set)
+        time.sleep(600)
+
     stuck = asyncio.ensure_future(asyncio.to_thread(waits_for_ever))
+    await started.wait()  # a call that no thread has taken yet would be cancelled for good
     os.kill(os.getpid(), signal.SIGTERM)
     await drain.asked.wait()
     stuck.cancel()

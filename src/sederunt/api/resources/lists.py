@@ -10,7 +10,7 @@ from starlette.responses import Response
 from sederunt.api.call import Call
 from sederunt.api.failures import response_of_parts
 from sederunt.api.schemas.views import page_json
-from sederunt.database.paging import ListPage, PageRequest
+from sederunt.database.paging import ListPage, ListPageRequest
 from sederunt.database.parts import PART_ROWS
 
 LOOK_BYTES = 10_000  # what it costs to look for the rows of a list, as bytes of an answer
@@ -38,7 +38,7 @@ async def list_response(call: Call, parts: AsyncIterator[str]) -> Response:
 
 async def page_of_list(
     call: Call,
-    read: Callable[[PageRequest], Awaitable[ListPage[T]]],
+    read: Callable[[ListPageRequest], Awaitable[ListPage[T]]],
     values: Callable[[T], Mapping[str, Any]],
 ) -> Response:
     """Answer with the page of a list that the query asks for. Raises InvalidConfig, TooManyRequests."""

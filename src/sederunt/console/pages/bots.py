@@ -31,7 +31,7 @@ from sederunt.console.transcript_pages import page_of
 from sederunt.console.waveform import waveform
 from sederunt.database.bot_view import BotView
 from sederunt.database.delivery_lists import DeliveryPage
-from sederunt.database.paging import PageRequest
+from sederunt.database.paging import ListPageRequest
 from sederunt.database.recordings import RecordingView
 from sederunt.errors import TooManyRequests, Unauthorized
 from sederunt.model.bot import Bot
@@ -89,7 +89,7 @@ async def calendars(page: Page) -> Response:
 
 async def new_bot(page: Page) -> Response:
     """GET /bots/new"""
-    stores, newest = page.context.stores, PageRequest(limit=MOST_LISTED, newest_first=True)
+    stores, newest = page.context.stores, ListPageRequest(limit=MOST_LISTED, newest_first=True)
     credentials = await stores.credentials.page(page.account_id, newest)
     meeting_accounts = await stores.meeting_accounts.page(page.account_id, newest)
     return page.render(
