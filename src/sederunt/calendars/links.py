@@ -1,32 +1,99 @@
-"""The meeting that a calendar's event leads to: the first address in its texts that a platform knows."""
+"""The meeting of a calendar's event: the first in its texts that a platform understands, with all they say of it."""
 
-import html
-import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from sederunt.platforms.links import InvalidLink
+from sederunt.platforms.addresses import addresses_in, the_address, without_addresses
+from sederunt.platforms.links import ForeignLink, InvalidLink, MeetingLink
 from sederunt.platforms.registry import parse_link, services
 
-_ADDRESS = re.compile(r"https://[^\s<>\"'\\]+")
 _MOST = 60  # addresses of one event: a description may be a newsletter
 _LONGEST = 2_000  # characters of one
+_LONGEST_WORDS = 6_000
+_SHORTEST_TOLD = 12  # digits of a meeting told in words; Zoom's invitations have the same words with up to eleven
 
 
-def meeting_link(texts: Iterable[str]) -> tuple[str, str] | None:
-    """Return (service, address) of the first meeting that the texts name; None where there is none."""
-    looked_at = 0
+def meeting_link(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Return (service, address) of the first meeting that the texts name; None where there is none.
+
+    Of several addresses of one meeting the fullest is taken, and a passcode in words is added where it has none.
+    Raises InvalidLink where the only addresses on a service's host name no meeting.
+    """
+    first: MeetingLink | None = None
+    address, fault = "", None
+    for candidate in _candidates(texts):
+        link = _parsed(candidate)
+        if isinstance(link, InvalidLink):
+            fault = fault or (None if isinstance(link, ForeignLink) else link)
+        elif first is None or (_is_same(link, first) and _fullness(link) > _fullness(first)):
+            first, address = link, candidate
+    if first is None:
+        told = _told_meeting(texts)
+        if told is None and fault is not None:
+            raise fault
+        return told
+    return str(first.service), address if _has_passcode(first) else _with_passcode(first, address, texts)
+
+
+def _candidates(texts: Sequence[str]) -> list[str]:
+    """Return the addresses of the texts, in their order, out of the wrappers that mail systems put around them."""
+    found: list[str] = []
     for text in texts:
-        for found in _ADDRESS.findall(text):
-            looked_at += 1
-            if looked_at > _MOST:
-                return None
-            if len(found) > _LONGEST:
-                continue
-            address = html.unescape(found).rstrip(").,;]>")
-            for service in services():
+        for address in addresses_in(text) if "/" in text else ():
+            if len(found) == _MOST:
+                return found
+            if len(address) <= _LONGEST:
                 try:
-                    parse_link(service, address)
+                    found.append(the_address(address, "").geturl())
                 except InvalidLink:
                     continue
-                return str(service), address
+    return found
+
+
+def _parsed(address: str) -> MeetingLink | InvalidLink:
+    fault: InvalidLink = ForeignLink("No service has this address.")
+    for service in services():
+        try:
+            return parse_link(service, address)
+        except ForeignLink:
+            continue
+        except InvalidLink as error:
+            fault = error
+    return fault
+
+
+def _is_same(one: MeetingLink, other: MeetingLink) -> bool:
+    return (one.service, one.meeting_id) == (other.service, other.meeting_id)
+
+
+def _has_passcode(link: MeetingLink) -> bool:
+    return link.passcode is not None or "?" in link.url
+
+
+def _fullness(link: MeetingLink) -> tuple[bool, int]:
+    return _has_passcode(link), len(link.url)
+
+
+def _with_passcode(link: MeetingLink, address: str, texts: Sequence[str]) -> str:
+    """Return an address with the passcode that the texts tell in words, in the form that `POST /bot` takes."""
+    for text in texts:
+        try:
+            told = parse_link(link.service, f"{address} {without_addresses(text)[:_LONGEST_WORDS]}").passcode
+        except InvalidLink:
+            continue
+        if told is not None:
+            return f"{address} Passcode: {told}"
+    return address
+
+
+def _told_meeting(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Return a meeting that is told by its number and passcode in words, without an address."""
+    for text in texts:
+        words = without_addresses(text)[:_LONGEST_WORDS].replace("/", " ")
+        for service in services():
+            try:
+                link = parse_link(service, words)
+            except InvalidLink:
+                continue
+            if link.passcode is not None and len(link.meeting_id) >= _SHORTEST_TOLD:
+                return str(service), f"Meeting ID: {link.meeting_id} Passcode: {link.passcode}"
     return None

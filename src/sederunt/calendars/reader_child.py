@@ -11,6 +11,7 @@ from typing import Any
 
 from sederunt.calendars.meeting import CalendarMeeting, FeedChoice, FeedRule
 from sederunt.media.sandboxed_reader_child import give_up_rights
+from sederunt.platforms.links import InvalidLink
 
 MOST_MEETINGS = 2_000  # in the stretch of time that is looked at
 _LONGEST_TEXT = 20_000
@@ -86,7 +87,10 @@ def _meetings(event: Any, recurring: set[str], choice: FeedChoice) -> Iterator[d
     ):
         return
     texts = [_text(event, name) for name in _PLACES_OF_LINKS]
-    link = meeting_link(texts)
+    try:
+        link = meeting_link(texts)
+    except InvalidLink:
+        return
     if link is None:
         return
     service, address = link

@@ -1,19 +1,30 @@
-"""Finds the one web address a text means: unwraps mail and redirect wrappers, drops noise, refuses second addresses."""
+"""Finds the web addresses in a text: unwraps mail and redirect wrappers, drops noise, refuses second addresses."""
 
 import base64
 import binascii
+import html
 import re
+from collections.abc import Iterator
+from itertools import chain, islice
 from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit, urlunsplit
 
 from sederunt.platforms.links import InvalidLink
 
 LONGEST = 8192
 _SCHEME = re.compile(r"https?:/{1,2}", re.IGNORECASE)
-_ADDRESS = re.compile(r"https?://[^\s<>“”]+", re.IGNORECASE)
-_BARE = re.compile(r"(?<![\w@./%-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/[^\s<>“”]*", re.IGNORECASE)
-_TRAILING = ".,;:!?'’\")]}>*"
+_ADDRESS = re.compile(r"https?://[^\s<>“”\\]+", re.IGNORECASE)
+_BARE = re.compile(r"(?<![\w@./%-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/[^\s<>“”\\]*", re.IGNORECASE)
+_TRAILING = ".,;:!?'’\")]}>*|`~»…、。，；！？）】」』"
+_ENTITY = re.compile(r"&#?\w{1,8};")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
 _ONE_ADDRESS = "expected one meeting address, found several"
+
+# Proofpoint URL Defense. Version 2 writes "-" for "%" and "_" for "/"; version 3 writes "*" for a character, and "**"
+# with a letter for a run of them, and carries the characters, base64-encoded, behind the address.
+_PROOFPOINT = re.compile(r"urldefense(?:\.proofpoint)?\.(?:com|us)")
+_PROOFPOINT_V3 = re.compile(r"/v3/__(.+?)__;([^!]*)!", re.DOTALL)
+_REPLACED = re.compile(r"\*(\*[A-Za-z0-9_-])?")
+_RUN_LENGTHS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"  # "A" is a run of two
 
 # Wrappers that carry the real address in a parameter: (host, path, parameters).
 _WRAPPERS = (
@@ -48,6 +59,19 @@ def the_address(text: str, expected: str) -> SplitResult:
     raise InvalidLink(f"The meeting_url is wrapped too often: {expected}.")
 
 
+def addresses_in(text: str) -> Iterator[str]:
+    """Yield the web addresses in a text without marks around them, then those without a scheme."""
+    text = _ENTITY.sub(lambda entity: html.unescape(entity.group()), text)
+    bare = (f"https://{found.group()}" for found in _BARE.finditer(_ADDRESS.sub(" ", text)))
+    for found in chain((found.group() for found in _ADDRESS.finditer(text)), bare):
+        yield found.rstrip(_TRAILING)
+
+
+def without_addresses(text: str) -> str:
+    """Return the words of a text."""
+    return _BARE.sub(" ", _ADDRESS.sub(" ", text)).replace("://", " ")
+
+
 def refuse_second_address(address: SplitResult, expected: str) -> None:
     """Raise InvalidLink where path, query or fragment hide another address, plain, percent- or base64-encoded."""
     rest = decoded(f"{address.path}?{address.query}#{address.fragment}")
@@ -74,13 +98,15 @@ def _cleaned(text: str, expected: str) -> str:
 
 
 def _single(text: str, expected: str) -> SplitResult:
-    found = _ADDRESS.findall(text) if "://" in text else [f"https://{bare}" for bare in _BARE.findall(text)]
+    found = list(addresses_in(text))
+    if with_scheme := [address for address in found if "://" in text and _ADDRESS.match(address)]:
+        found = with_scheme
     if len(found) > 1:
         raise InvalidLink(f"The meeting_url is not clear: {_ONE_ADDRESS}; {expected}.")
     if not found:
         raise InvalidLink(f"The meeting_url holds no web address: {expected}.")
     try:
-        address = urlsplit(found[0].rstrip(_TRAILING))
+        address = urlsplit(found[0])
         host = (address.hostname or "").lower().removeprefix("www.")
     except ValueError:
         raise InvalidLink(f"The meeting_url is not a web address: {expected}.") from None
@@ -91,11 +117,26 @@ def _single(text: str, expected: str) -> SplitResult:
 
 def _unwrapped(address: SplitResult) -> str | None:
     """Return the address that a wrapper carries; None where this is no wrapper."""
+    if _PROOFPOINT.fullmatch(address.netloc):
+        return _unwrapped_by_proofpoint(address)
     for host, path, parameters in _WRAPPERS:
         if host.fullmatch(address.netloc.removeprefix("www.")) and path.fullmatch(address.path):
             query = parse_qs(address.query)
             return next((query[name][0] for name in parameters if name in query), "")
     return None
+
+
+def _unwrapped_by_proofpoint(address: SplitResult) -> str:
+    if found := _PROOFPOINT_V3.match(urlunsplit(address._replace(scheme="", netloc=""))):
+        wrapped, characters = found.group(1), iter(base64_text(found.group(2)))
+
+        def original(mark: re.Match[str]) -> str:
+            length = _RUN_LENGTHS.index(mark.group()[2]) + 2 if mark.group(1) else 1
+            return "".join(islice(characters, length)) or mark.group()
+
+        return _SCHEME.sub("https://", _REPLACED.sub(original, wrapped), count=1)
+    wrapped = parse_qs(address.query).get("u", [""])[0]
+    return unquote(wrapped.translate({ord("-"): "%", ord("_"): "/"})) if "/v2/" in address.path else wrapped
 
 
 def with_parameter(url: str, name: str, value: str) -> str:

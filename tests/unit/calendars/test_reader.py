@@ -9,6 +9,8 @@ from sederunt.calendars.reader import read_calendar
 from sederunt.calendars.reader_child import told
 from sederunt.database.ids import new_id
 from sederunt.errors import DestinationError
+from sederunt.model.bot import Service
+from sederunt.platforms.registry import parse_link
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 UNTIL = NOW + timedelta(days=14)
@@ -183,3 +185,43 @@ def test_a_plan_makes_changes_and_cancels() -> None:
     assert [one.uid for one in plan.make] == ["new", "promised"]
     assert [now.uid for _, now in plan.change] == ["moved"]
     assert [one.key for one in plan.cancel] == [gone.key]
+
+
+ZOOM = "https://acme.zoom.us/j/81234567890"
+
+
+@pytest.mark.parametrize(
+    ("lines", "address"),
+    [
+        (f"LOCATION:{ZOOM}\nDESCRIPTION:Join {ZOOM}?pwd=AbCdEf.1", f"{ZOOM}?pwd=AbCdEf.1"),
+        (f"DESCRIPTION:{ZOOM}\\n\\nMeeting ID: 812 3456 7890\\nPasscode: 123456", f"{ZOOM} Passcode: 123456"),
+        (f"LOCATION:{ZOOM}\nDESCRIPTION:Password: aB3!x https://example.org/map", f"{ZOOM} Passcode: aB3!x"),
+        (
+            "URL:https://teams.microsoft.com/meet/316652780345\nDESCRIPTION:Passcode: aB3cD4",
+            "https://teams.microsoft.com/meet/316652780345 Passcode: aB3cD4",
+        ),
+        (
+            "DESCRIPTION:Help: https://example.org/a\\nMeeting ID: 316 652 780 345 55\\nPasscode: aB3cD4",
+            "Meeting ID: 31665278034555 Passcode: aB3cD4",
+        ),
+        (
+            f"DESCRIPTION:Join https://urldefense.com/v3/__{ZOOM}?pwd=aB3.1__;!!Xy1zAbC!dEfGhIjKlMn$",
+            f"{ZOOM}?pwd=aB3.1",
+        ),
+        ("LOCATION:meet.google.com/abc-defg-hij", MEET),
+        ("LOCATION:http://meet.google.com/abc-defg-hij", MEET),
+        ("LOCATION:HTTPS://MEET.GOOGLE.COM/ABC-DEFG-HIJ", "https://meet.google.com/ABC-DEFG-HIJ"),
+        (f"DESCRIPTION:*Join: {ZOOM}?pwd=abc123*", f"{ZOOM}?pwd=abc123"),
+        (f"DESCRIPTION:Join: {ZOOM}?pwd=abc123!", f"{ZOOM}?pwd=abc123"),
+        (f"DESCRIPTION:{ZOOM}?pwd=abc123|", f"{ZOOM}?pwd=abc123"),
+    ],
+)
+def test_the_texts_of_an_event_are_joined_to_one_link(lines: str, address: str) -> None:
+    [one] = meetings(f"UID:j\nDTSTART:20260302T090000Z\n{lines}")
+    assert one["meeting_url"] == address
+    parse_link(Service(one["service"]), address)
+
+
+def test_the_number_of_a_zoom_meeting_is_not_taken_for_one_of_teams() -> None:
+    words = "DESCRIPTION:Meeting ID: 812 3456 7890\\nPasscode: 123456"
+    assert meetings(f"UID:z\nDTSTART:20260302T090000Z\n{words}") == []

@@ -77,3 +77,19 @@ def test_a_token_goes_into_the_address_and_into_no_log(text: str, joint: str) ->
     link = platform_of(Service("zoom")).with_token(parse_link(Service("zoom"), text), "to/ken")
     assert link.url.endswith(f"{joint}zak=to%2Fken")
     assert "to%2Fken" not in repr(link)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://urldefense.com/v3/__https://acme.zoom.us/j/81234567890?pwd=aB3dEf9.1__;!!Xy1zAbC!dEfGhIjKlMn$",
+        "https://urldefense.com/v3/__https:/acme.zoom.us/j/81234567890?pwd=aB3dEf9.1__;!!Xy1zAbC!dEfGhIjKlMn$",
+        "https://urldefense.us/v3/__https:**Aacme.zoom.us*j*81234567890?pwd=aB3dEf9.1__;Ly8vLw!!Xy1zAbC!dEf$",
+        "https://urldefense.proofpoint.com/v2/url?u=https-3A__acme.zoom.us_j_81234567890-3Fpwd-3DaB3dEf9.1&d=DwMFaQ&e=",
+        "HTTPS://ACME.ZOOM.US/J/81234567890?pwd=aB3dEf9.1",
+        "https://acme.zoom.us/j/81234567890?tk=&amp;pwd=aB3dEf9.1",
+    ],
+)
+def test_wrappers_of_mail_systems_and_capitals_are_read(text: str) -> None:
+    link = parse_link(Service("zoom"), text)
+    assert (link.meeting_id, link.passcode) == ("81234567890", "aB3dEf9.1")

@@ -40,7 +40,9 @@ _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\s<>\"\\^`{|}\u2028\u2029]")
 # In an address that a tool decoded: some meeting links carry JSON.
 _TO_ENCODE = re.compile(r"[\"^`{|}]")
 _UNSEEN = re.compile(r"[\u200b-\u200d\u2060\ufeff]")
+_MEETING_IN_WORDS = re.compile(r"meeting\s*id\W*(?:\d\W?){12,16}\s*pass(?:code|word)", re.IGNORECASE)
 _ADDRESS_IN_TEXT = re.compile(r"(?<![^\s<(\[\"'“])https?://[^\s<>“”]+", re.IGNORECASE)
+_BARE_ADDRESS = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}/\S+", re.IGNORECASE)
 _AROUND_ADDRESSES = ".,;:!?'’\")]}>*"
 _OPENED_BY = {")": "(", "]": "[", "}": "{"}
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
@@ -84,13 +86,16 @@ def url_of(value: object) -> str:
 
 
 def meeting_url_of(value: object) -> str:
-    """Return a meeting's address as it was sent: an absolute one, or a text that holds one, as invitations do.
+    """Return a meeting's address as it was sent: an absolute one, a text that holds one, as invitations do, or the
+    number and passcode that invitations to Teams tell.
 
     Words beside it may tell a passcode, so they are kept for whoever reads the link.
     """
     text = text_of(value, most=LONGEST_URL)
     if _CONTROLS.search(text):
         return url_of(text)
+    if _MEETING_IN_WORDS.match(text.strip()):
+        return text
     for address in _addresses_in(text) or [text]:
         url_of(address)
     return text
@@ -105,7 +110,10 @@ def address_in(meeting_url: str) -> str:
 
 def _addresses_in(text: str) -> list[str]:
     """Return the addresses that stand in a text, percent-encoded where a tool decoded them."""
-    found = (_without_marks_behind(_until_quote(each)) for each in _ADDRESS_IN_TEXT.findall(_UNSEEN.sub("", text)))
+    text = _UNSEEN.sub("", text)
+    if _BARE_ADDRESS.fullmatch(text.strip()):
+        text = f"https://{text.strip()}"
+    found = (_without_marks_behind(_until_quote(each)) for each in _ADDRESS_IN_TEXT.findall(text))
     return [_TO_ENCODE.sub(lambda mark: f"%{ord(mark[0]):02X}", address) for address in found]
 
 

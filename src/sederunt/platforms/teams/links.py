@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, parse_qs, quote, unquote
 
 from sederunt import foreign_json
 from sederunt.model.bot import Service
-from sederunt.platforms.addresses import base64_text, decoded, refuse_second_address, the_address
+from sederunt.platforms.addresses import base64_text, decoded, refuse_second_address, the_address, without_addresses
 from sederunt.platforms.links import ForeignLink, InvalidLink, MeetingLink
 
 EXPECTED = "expected https://teams.microsoft.com/l/meetup-join/… or https://teams.microsoft.com/meet/<number>?p=…"
@@ -22,7 +22,7 @@ _HOST = re.compile(
     r"(?:[a-z0-9-]+\.)*(?:teams\.microsoft\.com|teams\.live\.com|teams\.microsoft\.us|teams\.cloud\.microsoft)"
 )
 _CLASSIC = re.compile(r"/l/meetup-join/(19:[^/?#\s]+@[A-Za-z0-9.]+)/(\d+)", re.IGNORECASE)
-_SHORT = re.compile(r"/meet/(\d{9,16})(?![\d])")
+_SHORT = re.compile(r"/meet/(\d{9,16})(?![\d])", re.IGNORECASE)
 _TENANT = re.compile(r"[\"']Tid[\"']\s*:\s*[\"']([\w.-]{1,64})", re.IGNORECASE)
 _ORGANISER = re.compile(r"[\"']Oid[\"']\s*:\s*[\"']([0-9a-f-]{8,40})", re.IGNORECASE)
 _PASS = re.compile(r"[?&]p=([^&#\s]+)")
@@ -52,6 +52,8 @@ def parse_link(text: str) -> MeetingLink:
     link = _light(address) if _LIGHT.search(address.path) else _plain(address)
     if link is None:
         raise InvalidLink(f"The meeting_url names no meeting: {EXPECTED}.")
+    if _SHORT.search(link.url) and "?p=" not in link.url and (words := _TOLD_PASSCODE.search(without_addresses(text))):
+        link = replace(link, passcode=words.group(1))
     # A registered bot names itself by a token in the fragment; it stays on the plain link.
     return replace(link, url=f"{link.url}#token={token.group(1)}") if token else link
 

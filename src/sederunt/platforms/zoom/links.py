@@ -13,10 +13,10 @@ _HOST = re.compile(r"(?:[a-z0-9-]+\.)*(?:zoom\.us|zoom\.com|zoomgov\.com)")
 _EVENTS = re.compile(r"(?:events|ev)\.zoom\.(?:us|com)")
 _NUMBER = r"(\d{8,11})"
 _PATHS = tuple(
-    re.compile(pattern)
+    re.compile(pattern, re.IGNORECASE)
     for pattern in (rf"/[jws]/{_NUMBER}", rf"/wc/{_NUMBER}(?:/(?:join|start))?", rf"/wc/join/{_NUMBER}")
 )
-_PERSONAL = re.compile(r"/my/([A-Za-z0-9][A-Za-z0-9._-]*)")
+_PERSONAL = re.compile(r"/my/([A-Za-z0-9][A-Za-z0-9._-]*)", re.IGNORECASE)
 _PASSCODE_TEXT = re.compile(r"pass(?:code|word)\s*[:=]\s*([^\s)>\]\"',;]{1,32})", re.IGNORECASE)
 
 

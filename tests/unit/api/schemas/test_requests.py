@@ -96,6 +96,15 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_fields() -> None:
 BARE = "https://zoom.us/j/123456789"
 
 
+def test_a_meeting_without_a_scheme_or_told_in_words_is_taken(good_bot: Body) -> None:
+    for text, shown in (
+        ("meet.google.com/abc-defg-hij", "https://meet.google.com/abc-defg-hij"),
+        ("Meeting ID: 316 652 780 345 55 Passcode: aB3cD4", "Meeting ID: 316 652 780 345 55 Passcode: aB3cD4"),
+    ):
+        assert config_of({**good_bot, "meeting_url": text}).meeting_url == text
+        assert address_in(text) == shown
+
+
 @pytest.mark.parametrize(
     "text",
     [
