@@ -134,8 +134,11 @@ class CalendarFollower:
             if fetched.data is not None:
                 choice = FeedChoice(rule=FeedRule(feed.rule), keyword=feed.keyword, attendee=feed.attendee)
                 async with self._readers:
-                    found = await read_calendar(fetched.data, since=now, until=now + AHEAD, choice=choice)
-                is_done = await self._follow(feed, found, now)
+                    found = await read_calendar(
+                        fetched.data, since=now, until=now + AHEAD, choice=choice, time_zone=feed.time_zone or ""
+                    )
+                is_done = await self._follow(feed, found.meetings, now)
+                await self._feeds.mark(feed.id, warnings=found.warnings, left_out=found.left_out)
                 marks = (fetched.etag, fetched.modified) if is_done else (None, None)
                 await self._feeds.keep_marks(feed, *marks)
         except (DestinationError, LimitReached) as error:

@@ -34,6 +34,15 @@ class CalendarMeeting:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CalendarReading:
+    """What a calendar says of a stretch of time."""
+
+    meetings: list[CalendarMeeting]
+    left_out: list[dict[str, str]]  # title, starts_at and reason of each event that gets no bot
+    warnings: list[str]  # what could not be read, or was guessed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FeedChoice:
     """A rule with what it needs."""
 

@@ -1,8 +1,9 @@
 """Reading a calendar (iCalendar, RFC 5545) in a process of its own: recurrences are programs that somebody else wrote.
 
 A rule may ask for an event every second since the year 1, and a file may be anything. The reader gets the file and a
-stretch of time, has little memory, some seconds of CPU and no network, and knows no secret. It prints those meetings
-alone that are to have a bot, without their people and their text: some kilobytes that repeat say hundreds of megabytes.
+stretch of time, has little memory, some seconds of CPU and no network, and knows no secret. It prints the
+meetings that are to have a bot and, up to a number, titles and reasons of the others, without their people and their
+text: some kilobytes that repeat say hundreds of megabytes.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ import json
 from dataclasses import asdict
 from datetime import datetime
 
-from sederunt.calendars.meeting import CalendarMeeting, FeedChoice
+from sederunt.calendars.meeting import CalendarMeeting, CalendarReading, FeedChoice
 from sederunt.errors import DestinationError
 from sederunt.python_child import python_command
 
@@ -22,8 +23,14 @@ _CHILD = "sederunt.calendars.reader_child"
 _REFUSED = "This is no calendar that we can read: {why}."
 
 
-async def read_calendar(data: bytes, *, since: datetime, until: datetime, choice: FeedChoice) -> list[CalendarMeeting]:
-    """Return the chosen meetings with links that begin between two moments. Raises DestinationError (not retryable)."""
+async def read_calendar(
+    data: bytes, *, since: datetime, until: datetime, choice: FeedChoice, time_zone: str = ""
+) -> CalendarReading:
+    """Return what begins between two moments. Raises DestinationError (not retryable).
+
+    Args:
+        time_zone: of times that name none.
+    """
     child = await asyncio.create_subprocess_exec(
         *python_command("-m", _CHILD, since.isoformat(), until.isoformat(), str(CPU_S)),
         env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},  # nothing of ours: it reads no setting
@@ -33,7 +40,7 @@ async def read_calendar(data: bytes, *, since: datetime, until: datetime, choice
     )
     try:
         async with asyncio.timeout(STALLED_S):
-            said = await _said(child, json.dumps(asdict(choice)).encode() + b"\n" + data)
+            said = await _said(child, json.dumps({**asdict(choice), "time_zone": time_zone}).encode() + b"\n" + data)
             await child.wait()
     except TimeoutError:
         raise _refused("it takes too long") from None
@@ -46,9 +53,10 @@ async def read_calendar(data: bytes, *, since: datetime, until: datetime, choice
     found = json.loads(said)
     if "fault" in found:
         raise _refused(str(found["fault"])[:200])
-    return [
+    meetings = [
         CalendarMeeting(**{**row, "starts_at": datetime.fromisoformat(row["starts_at"])}) for row in found["meetings"]
     ]
+    return CalendarReading(meetings=meetings, left_out=found["left_out"], warnings=found["warnings"])
 
 
 async def _said(child: asyncio.subprocess.Process, told: bytes) -> bytes:

@@ -2,19 +2,32 @@
 
 import json
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Any
 
+from sederunt.calendars.events import Event, NotACalendar, Warnings, events_of, moments, read_properties, rule_of
 from sederunt.calendars.meeting import CalendarMeeting, FeedChoice, FeedRule
 from sederunt.media.sandboxed_reader_child import give_up_rights
+from sederunt.model.bot import Service
 from sederunt.platforms.links import InvalidLink
+from sederunt.platforms.registry import parse_link
 
 MOST_MEETINGS = 2_000  # in the stretch of time that is looked at
+MOST_LEFT_OUT = 200
 _LONGEST_TEXT = 20_000
+_SEQUENCE = re.compile(r"[0-9]{1,9}")
+_REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")  # events with one of these happen more than once
+# How Outlook begins the title of what its organiser has cancelled, in the languages of its users.
+_CANCELLED_TITLE = re.compile(
+    r"\s*(?:cancell?ed|abgesagt|annul[ée]e?|cancelad[oa]|annullat[oa]|geannuleerd|odwołane|inställt|aflyst|avlyst)"
+    r"\s*[:：]",
+    re.IGNORECASE,
+)
 _UNSHOWN = frozenset({"Cc", "Cs"})  # controls, halves of characters
 _LONGEST_UID, _LONGEST_TITLE = 1_000, 200
 MEMORY_BYTES = 1 << 30  # of addresses; 10 MB of single events take half of it (measured)
@@ -22,91 +35,167 @@ GIVES_WAY = 10  # nice(2): no meeting and no transcript waits for a calendar
 
 
 def main() -> None:
-    """Run as `SINCE UNTIL CPU_S`, two moments in ISO 8601; prints {"meetings": […]} or {"fault": why}.
+    """Run as `SINCE UNTIL CPU_S`, two moments in ISO 8601; prints what `told` returns.
 
-    Standard input has a line of JSON, the choice, and then the calendar.
+    Standard input has a line of JSON, the choice and the feed's time zone, and then the calendar.
     """
     since, until, cpu_s = sys.argv[1:]
     os.nice(GIVES_WAY)
     give_up_rights(int(cpu_s), memory_bytes=MEMORY_BYTES)
     asked = json.loads(sys.stdin.buffer.readline())
+    zone = asked.pop("time_zone")
     choice = FeedChoice(**{**asked, "rule": FeedRule(asked["rule"])})
     stretch = datetime.fromisoformat(since), datetime.fromisoformat(until)
-    sys.stdout.write(json.dumps(told(sys.stdin.buffer.read(), *stretch, choice)))
+    sys.stdout.write(json.dumps(told(sys.stdin.buffer.read(), *stretch, choice, zone)))
 
 
-def told(data: bytes, since: datetime, until: datetime, choice: FeedChoice) -> dict[str, Any]:
-    """Return what is printed."""
+def told(data: bytes, since: datetime, until: datetime, choice: FeedChoice, time_zone: str = "") -> dict[str, Any]:
+    """Return {"meetings": […], "left_out": […], "warnings": […]}, or {"fault": why}."""
+    warnings = Warnings()
+    try:
+        events = events_of(data, time_zone, warnings)
+    except NotACalendar as error:
+        return {"fault": f"it {error}"}
+    series: dict[str, list[Event]] = {}
+    for event in events:
+        read_properties(event, warnings)
+        series.setdefault(event.text("UID").strip(), []).append(event)
+    reading = _Reading(choice, warnings)
+    for uid, parts in sorted(series.items()):  # of two ids of one meeting the same one is taken each time
+        if not uid or len(uid) > _LONGEST_UID:
+            for event in parts:
+                warnings.add(f"Event “{event.label}” was set aside: its UID is missing or too long.")
+            continue
+        for event, starts_at, occurrence in _occurrences(parts, since, until, warnings):
+            reading.add(uid, event, starts_at, occurrence)
+        if len(reading.meetings) > MOST_MEETINGS:
+            return {"fault": f"it has more than {MOST_MEETINGS:,} meetings in two weeks"}
+    return {"meetings": reading.meetings, "left_out": reading.left_out, "warnings": warnings.texts}
+
+
+def _occurrences(
+    parts: list[Event], since: datetime, until: datetime, warnings: Warnings
+) -> Iterator[tuple[Event, date | datetime, str]]:
+    """Yield when the events of one id begin between two moments, and the names of those that happen more than once."""
+    sound = [event for event in parts if _has_times(event, warnings)]
+    if not any(name in event.properties for event in sound for name in _REPEATING):
+        for event in sound[-1:]:  # an id that stands twice is a later version
+            if event.starts_at is not None and since <= _in_utc(event.starts_at) <= until:
+                yield event, event.starts_at, ""
+        return
+    try:
+        yield from _of_series(sound, since, until, warnings)
+    except Exception as error:  # a rule raises whatever the libraries' parts do: it costs this series alone
+        label = sound[0].label
+        warnings.add(f"Event “{label}” was set aside: its recurrence cannot be computed ({type(error).__name__}).")
+
+
+def _has_times(event: Event, warnings: Warnings) -> bool:
+    """Read when an event begins; False where it cannot be placed, or cannot be told from the rest of its series."""
+    begins = event.properties.get("DTSTART")
+    event.starts_at = next(moments(event, begins[0], warnings), None) if begins else None
+    if event.starts_at is None:
+        warnings.add(f"Event “{event.label}” was set aside: it has no beginning (DTSTART) that can be read.")
+        return False
+    if "RECURRENCE-ID" in event.properties and not list(moments(event, event.properties["RECURRENCE-ID"][0], warnings)):
+        warnings.add(f"Event “{event.label}”: a changed date of the series was set aside.")
+        return False
+    for ends in event.properties.get("DTEND", ()):
+        for end in moments(event, ends, warnings):
+            if isinstance(end, datetime) != isinstance(event.starts_at, datetime) or end < event.starts_at:
+                warnings.add(f"Event “{event.label}”: DTEND was set aside: it does not fit the beginning.")
+    if "SEQUENCE" in event.properties and not _SEQUENCE.fullmatch(event.text("SEQUENCE").strip()):
+        warnings.add(f"Event “{event.label}”: SEQUENCE was set aside: it is no number.")
+        del event.properties["SEQUENCE"]
+    return True
+
+
+def _of_series(
+    parts: list[Event], since: datetime, until: datetime, warnings: Warnings
+) -> Iterator[tuple[Event, date | datetime, str]]:
     import icalendar  # heavy, and to be limited as the rest
     import recurring_ical_events  # type: ignore[import-untyped]
 
-    try:
-        calendars = icalendar.Calendar.from_ical(data, multiple=True)
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
-        return {"fault": f"its lines are not those of a calendar ({type(error).__name__})"}
-    if not calendars:
-        return {"fault": "it is empty"}
-    meetings: list[dict[str, Any]] = []
-    for calendar in calendars:
-        calendar.subcomponents = [part for part in calendar.subcomponents if not _is_broken(part)]
-        # Events with one of these happen more than once.
-        several = ("RRULE", "RDATE", "RECURRENCE-ID")
-        recurring = {
-            str(event.get("UID")) for event in calendar.walk("VEVENT") if any(name in event for name in several)
-        }
-        for event in recurring_ical_events.of(calendar, skip_bad_series=True).between(since, until):
-            meetings += _meetings(event, recurring, choice)
-            if len(meetings) > MOST_MEETINGS:
-                return {"fault": f"it has more than {MOST_MEETINGS:,} meetings in two weeks"}
-    return {"meetings": meetings}
+    calendar = icalendar.Calendar()
+    for number, event in enumerate(parts):
+        written = icalendar.Event()
+        written.add("UID", "series")
+        written.add("X-NUMBER", str(number))
+        written.add("DTSTART", event.starts_at)
+        if sequence := event.text("SEQUENCE"):
+            written.add("SEQUENCE", int(sequence))
+        for each in event.properties.get("RRULE", ()):
+            if rule := rule_of(event, each, warnings):
+                try:
+                    written.add("RRULE", icalendar.vRecur.from_ical(rule))
+                except (ValueError, KeyError, TypeError, IndexError):
+                    warnings.add(f"Event “{event.label}”: RRULE was set aside: {rule[:80]}.")
+        for name in ("RDATE", "EXDATE"):
+            if dates := [at for each in event.properties.get(name, ()) for at in moments(event, each, warnings)]:
+                written.add(name, dates)
+        for each in event.properties.get("RECURRENCE-ID", ()):
+            [moment] = moments(event, each, warnings)
+            scope = {"RANGE": "THISANDFUTURE"} if each.parameters.get("RANGE") == "THISANDFUTURE" else {}
+            written.add("RECURRENCE-ID", moment, parameters=scope)
+        calendar.add_component(written)
+    for occurrence in recurring_ical_events.of(calendar).between(since, until):
+        named = occurrence.get("RECURRENCE-ID")
+        event = parts[int(occurrence["X-NUMBER"])]
+        yield event, occurrence["DTSTART"].dt, _moment(named.dt) if named is not None else ""
 
 
-def _is_broken(part: Any) -> bool:
-    """Return whether an event has no time that can be computed with: it would take all others with it."""
-    if part.name != "VEVENT":
-        return False
-    try:
-        begins = part["DTSTART"].dt
-        length = part["DURATION"].dt if "DURATION" in part else timedelta()
-        return not isinstance(begins, date) or begins + length is None
-    except (KeyError, AttributeError, TypeError, ValueError, OverflowError):
-        return True
+class _Reading:
+    """Sorts occurrences into those that get a bot and those that do not, with the reason."""
 
+    def __init__(self, choice: FeedChoice, warnings: Warnings) -> None:
+        self.meetings: list[dict[str, Any]] = []
+        self.left_out: list[dict[str, str]] = []
+        self._choice, self._warnings = choice, warnings
+        self._taken: set[tuple[str, str, str, datetime]] = set()
 
-def _meetings(event: Any, recurring: set[str], choice: FeedChoice) -> Iterator[dict[str, Any]]:
-    """Yield the meeting of an occurrence; nothing for one not chosen, without a link, cancelled, or of a whole day."""
-    from sederunt.calendars.links import meeting_link
+    def add(self, uid: str, event: Event, begins: date | datetime, occurrence: str) -> None:
+        """Add one occurrence."""
+        title = event.text("SUMMARY")[:_LONGEST_TEXT]
+        shown, starts_at = _shown(title)[:_LONGEST_TITLE], _in_utc(begins)
+        if (link := self._link(event, begins, title)) is not None and not isinstance(link, str):
+            service, address = link
+            same = (service, parse_link(Service(service), address).meeting_id, shown.casefold(), starts_at)
+            if same not in self._taken:
+                self._taken.add(same)
+                meeting = CalendarMeeting(
+                    uid=uid,
+                    occurrence=occurrence,
+                    title=shown,
+                    starts_at=starts_at,
+                    service=service,
+                    meeting_url=address,
+                )
+                self.meetings.append({**asdict(meeting), "starts_at": starts_at.isoformat()})
+                return
+            link = "another event is the same meeting"
+        if len(self.left_out) < MOST_LEFT_OUT:
+            self.left_out.append({"title": shown, "starts_at": starts_at.isoformat(), "reason": link or "no link"})
 
-    uid = str(event.get("UID") or "")
-    begins = event["DTSTART"].dt
-    if (
-        not uid
-        or len(uid) > _LONGEST_UID
-        or not isinstance(begins, datetime)
-        or _text(event, "STATUS").strip().upper() == "CANCELLED"
-    ):
-        return
-    texts = [_text(event, name) for name in _PLACES_OF_LINKS]
-    try:
-        link = meeting_link(texts)
-    except InvalidLink:
-        return
-    if link is None:
-        return
-    service, address = link
-    named = event.get("RECURRENCE-ID")
-    title = _text(event, "SUMMARY")
-    if not choice.takes(_people(event), f"{title}\n{_text(event, 'DESCRIPTION')}"):
-        return
-    meeting = CalendarMeeting(
-        uid=uid,
-        occurrence=_moment(named.dt) if named is not None and uid in recurring else "",
-        title=_shown(title)[:_LONGEST_TITLE],
-        starts_at=begins.astimezone(UTC) if begins.tzinfo else begins.replace(tzinfo=UTC),
-        service=service,
-        meeting_url=address,
-    )
-    yield {**asdict(meeting), "starts_at": meeting.starts_at.isoformat()}
+    def _link(self, event: Event, begins: date | datetime, title: str) -> tuple[str, str] | str | None:
+        """Return (service, address) of an event's meeting, or why it gets no bot."""
+        from sederunt.calendars.links import meeting_link
+
+        if not isinstance(begins, datetime):
+            return "whole day"
+        is_free = (event.text("TRANSP").upper(), event.text("X-MICROSOFT-CDO-BUSYSTATUS").upper())
+        if event.text("STATUS").strip().upper() == "CANCELLED" or (
+            ("TRANSPARENT" in is_free or "FREE" in is_free) and _CANCELLED_TITLE.match(title)
+        ):
+            return "cancelled"
+        try:
+            link = meeting_link([event.text(name)[:_LONGEST_TEXT] for name in _PLACES_OF_LINKS])
+        except InvalidLink as error:
+            return f"link not understood: {error}"
+        if link is not None and not self._choice.takes(
+            _people(event), f"{title}\n{event.text('DESCRIPTION')[:_LONGEST_TEXT]}"
+        ):
+            return f"not chosen by the rule '{self._choice.rule}'"
+        return link
 
 
 # Where calendars keep the link of a call, the surest place first.
@@ -122,24 +211,25 @@ _PLACES_OF_LINKS = (
 )
 
 
-def _text(event: Any, name: str) -> str:
-    value = event.get(name)
-    if isinstance(value, list):
-        value = " ".join(str(one) for one in value[:20])
-    return "" if value is None else str(value)[:_LONGEST_TEXT]
-
-
 def _shown(text: str) -> str:
     """Return a text without controls: no database stores all of them, and what is stored is compared with it."""
     return "".join(letter for letter in " ".join(text.split()) if unicodedata.category(letter) not in _UNSHOWN)
 
 
-def _people(event: Any) -> Iterator[str]:
+def _people(event: Event) -> Iterator[str]:
+    """Yield who comes: the organiser and the attendees, without whoever has declined."""
+    declined, people = set(), []
     for name in ("ORGANIZER", "ATTENDEE"):
-        found = event.get(name) or []
-        for person in (found if isinstance(found, list) else [found])[:1_000]:
-            if str(getattr(person, "params", {}).get("PARTSTAT", "")).upper() != "DECLINED":
-                yield str(person).casefold().removeprefix("mailto:").strip()[:320]
+        for person in event.properties.get(name, ())[:1_000]:
+            address = person.text.casefold().removeprefix("mailto:").strip()[:320]
+            people.append(address)
+            if person.parameters.get("PARTSTAT", "").upper() == "DECLINED":
+                declined.add(address)
+    yield from (person for person in people if person not in declined)
+
+
+def _in_utc(at: date | datetime) -> datetime:
+    return at.astimezone(UTC) if isinstance(at, datetime) else datetime.combine(at, time(), UTC)
 
 
 def _moment(at: date | datetime) -> str:

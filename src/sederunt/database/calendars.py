@@ -1,6 +1,6 @@
 """Calendar feeds and the meetings in them that have bots. Addresses come and go sealed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -37,6 +37,9 @@ class FeedRow:
     etag: str | None = None
     modified: str | None = None
     fault: str | None = None
+    time_zone: str | None = None
+    warnings: Sequence[str] | None = None
+    left_out: Sequence[Mapping[str, str]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

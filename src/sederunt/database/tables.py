@@ -508,6 +508,9 @@ calendar_feeds = Table(
     Column("etag", Text),
     Column("modified", Text),
     Column("fault", Text),  # of the last look
+    Column("time_zone", Text),  # of times that name none
+    Column("warnings", Document),  # of the last look that read the calendar
+    Column("left_out", Document),  # the events of that look that get no bot, with the reasons
 )
 
 calendar_meetings = Table(

@@ -14,7 +14,7 @@ from sederunt.accounts.sealing import load_sealer
 from sederunt.bus.tasks import end
 from sederunt.calendars import follower as following
 from sederunt.calendars.follower import EVERY, CalendarFollower
-from sederunt.calendars.meeting import CalendarMeeting
+from sederunt.calendars.meeting import CalendarMeeting, CalendarReading
 from sederunt.calendars.reader import read_calendar
 from sederunt.calendars.reader_child import told
 from sederunt.database.calendars import _MOST_DUE, CalendarFeeds
@@ -131,9 +131,10 @@ async def test_a_calendar_that_did_not_change_is_read_whole_once_an_hour(
 async def test_a_series_in_a_calendar_that_never_changes_goes_on_after_two_weeks(
     room: ApiRoom, clock: FakeClock, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def read_here(data: bytes, **asked: Any) -> list[CalendarMeeting]:  # a process for each would take minutes
+    async def read_here(data: bytes, **asked: Any) -> CalendarReading:  # a process for each would take minutes
         found = told(data, asked["since"], asked["until"], asked["choice"])["meetings"]
-        return [CalendarMeeting(**{**one, "starts_at": datetime.fromisoformat(one["starts_at"])}) for one in found]
+        meetings = [CalendarMeeting(**{**one, "starts_at": datetime.fromisoformat(one["starts_at"])}) for one in found]
+        return CalendarReading(meetings=meetings, left_out=[], warnings=[])
 
     monkeypatch.setattr(following, "read_calendar", read_here)
     series = calendar(room, weekly=(5, f"LOCATION:{MEET}\nRRULE:FREQ=WEEKLY"))
@@ -178,7 +179,7 @@ async def test_a_calendar_that_is_asked_for_while_it_is_read_is_read_whole_the_n
 ) -> None:
     feed = await added(room, files.give("/a.ics", calendar(room, one=(5, f"LOCATION:{MEET}")), ETag='"7"'))
 
-    async def meanwhile(*given: Any, **asked: Any) -> list[CalendarMeeting]:
+    async def meanwhile(*given: Any, **asked: Any) -> CalendarReading:
         await room.client.post(f"/calendar-feed/{feed['id']}/check")
         return await read_calendar(*given, **asked)
 
@@ -286,6 +287,7 @@ async def test_an_account_whose_servers_never_answer_keeps_up_no_other_account(
         ({"rule": "mine"}, "attendee"),
         ({"rule": "keyword"}, "keyword"),
         ({"rule": "some"}, "rule"),
+        ({"time_zone": "Nowhere"}, "time_zone"),
         ({"transcription_model": "telepathy"}, "transcription_model"),
     ],
 )
@@ -293,3 +295,22 @@ async def test_what_cannot_be_followed_is_told_by_field(room: ApiRoom, body: dic
     given = {"name": "Mine", "calendar_url": "https://a.example/b.ics", **body}
     answer = await room.client.post("/calendar-feed", json=given)
     assert (answer.status_code, list(answer.json()["errors"])) == (400, [field])
+
+
+async def test_a_feed_tells_what_it_set_aside_and_what_gets_no_bot(
+    room: ApiRoom, clock: FakeClock, files: Files
+) -> None:
+    data = calendar(
+        room,
+        one=(5, f"LOCATION:{MEET}\nSUMMARY:Plan\nSEQUENCE:"),
+        two=(6, "SUMMARY:Lunch"),
+    )
+    feed = await added(room, files.give("/a.ics", data), time_zone="W. Europe Standard Time")
+    assert (feed["warnings"], feed["left_out"], feed["time_zone"]) == ([], [], "W. Europe Standard Time")
+    await look(room, clock)
+    found = (await room.client.get(f"/calendar-feed/{feed['id']}")).json()
+    assert found["fault"] is None
+    assert [one["title"] for one in found["meetings"]] == ["Plan"]
+    assert [(one["title"], one["reason"]) for one in found["left_out"]] == [("Lunch", "no link")]
+    [warning] = found["warnings"]
+    assert "SEQUENCE" in warning

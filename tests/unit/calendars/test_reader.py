@@ -1,8 +1,11 @@
 """Calendars as Google, Outlook and others write them, and those that are made to do harm."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sederunt.calendars.meeting import CalendarMeeting, FeedChoice, FeedRule, KnownMeeting, plan_of
 from sederunt.calendars.reader import read_calendar
@@ -32,7 +35,7 @@ def meetings(*events: str) -> list[dict[str, str]]:
 
 
 def test_a_link_is_found_where_calendars_keep_it() -> None:
-    at = "UID:{n}\nDTSTART:20260302T090000Z\n"
+    at = "UID:{n}\nDTSTART:20260302T09{n:02}00Z\n"
     places = [
         f"X-GOOGLE-CONFERENCE:{MEET}\nLOCATION:Room 1",
         f"LOCATION:{MEET}",
@@ -97,7 +100,7 @@ def test_a_title_has_no_controls() -> None:
     assert one["title"] == "AB[31m C\u200dD"
 
 
-@pytest.mark.parametrize("broken", ["SUMMARY:no time", "DTSTART:x", "DTSTART:20260302T090000Z\nDURATION:-P1000000D"])
+@pytest.mark.parametrize("broken", ["SUMMARY:no time", "DTSTART:x"])
 def test_a_broken_event_takes_no_other_with_it(broken: str) -> None:
     [one] = meetings(f"UID:b\nLOCATION:{MEET}\n{broken}", f"UID:g\nDTSTART:20260302T090000Z\nLOCATION:{MEET}")
     assert one["uid"] == "g"
@@ -131,12 +134,13 @@ async def test_what_is_no_calendar_is_refused(data: bytes) -> None:
 
 
 async def test_the_reader_brings_the_meetings_over() -> None:
-    [one] = await read_calendar(
+    reading = await read_calendar(
         calendar(f"UID:a\nDTSTART:20260302T090000Z\nSUMMARY:Plan\nLOCATION:{MEET}"),
         since=NOW,
         until=UNTIL,
         choice=ALL,
     )
+    [one] = reading.meetings
     assert (one.title, one.starts_at, one.service) == ("Plan", datetime(2026, 3, 2, 9, tzinfo=UTC), "gmeet")
 
 
@@ -225,3 +229,156 @@ def test_the_texts_of_an_event_are_joined_to_one_link(lines: str, address: str) 
 def test_the_number_of_a_zoom_meeting_is_not_taken_for_one_of_teams() -> None:
     words = "DESCRIPTION:Meeting ID: 812 3456 7890\\nPasscode: 123456"
     assert meetings(f"UID:z\nDTSTART:20260302T090000Z\n{words}") == []
+
+
+def read(*lines: str, zone: str = "", event: str = "") -> dict[str, Any]:
+    """Read a calendar of these lines, an event, and a sound one after it."""
+    body = ["BEGIN:VCALENDAR", "VERSION:2.0", *lines]
+    body += ["BEGIN:VEVENT", "UID:a", "SUMMARY:A", *event.splitlines(), "END:VEVENT"] if event else []
+    body += ["BEGIN:VEVENT", "UID:s", "SUMMARY:Sound", "DTSTART:20260303T120000Z", f"URL:{SOUND}", "END:VEVENT"]
+    return told("\r\n".join([*body, "END:VCALENDAR", ""]).encode(), NOW, UNTIL, ALL, zone)
+
+
+def starts(reading: dict[str, Any], title: str = "A") -> list[str]:
+    return [one["starts_at"][:16] for one in reading["meetings"] if one["title"] == title]
+
+
+SOUND = "https://meet.google.com/sou-ndgo-odx"
+AT = f"DTSTART:20260302T090000Z\nLOCATION:{MEET}"
+
+
+@pytest.mark.parametrize(
+    ("event", "times", "warning"),
+    [
+        (f"{AT}\nX", ["2026-03-02T09:00"], "a line was set aside: X"),
+        (f"{AT}\nSEQUENCE:", ["2026-03-02T09:00"], "SEQUENCE"),
+        (f"{AT}\nDTEND:20260302T080000Z", ["2026-03-02T09:00"], "DTEND"),
+        (f"{AT}\nDTEND;VALUE=DATE:20260302", ["2026-03-02T09:00"], "DTEND"),
+        (f"{AT}\nDTEND:tomorrow", ["2026-03-02T09:00"], "DTEND"),
+        (f"{AT}\nEXDATE:\nRRULE:FREQ=DAILY;COUNT=2", ["2026-03-02T09:00", "2026-03-03T09:00"], "EXDATE"),
+        (f"{AT}\nEXDATE:20260303T090000Z,\nRRULE:FREQ=DAILY;COUNT=2", ["2026-03-02T09:00"], "EXDATE"),
+        (f"{AT}\nRRULE:FREQ=SOMETIMES", ["2026-03-02T09:00"], "RRULE"),
+        (f"{AT}\nRRULE:FREQ=DAILY;UNTIL=soon", ["2026-03-02T09:00"], "RRULE"),
+        (f"{AT}\nDTSTART:20260304T090000Z", ["2026-03-02T09:00"], "a line was set aside: DTSTART"),
+        (f"{AT}\nRECURRENCE-ID:x", [], "a changed date of the series"),
+        (f"DTSTART:20261399T090000Z\nLOCATION:{MEET}", [], "has no beginning"),
+    ],
+)
+def test_a_damaged_property_is_set_aside_and_named(event: str, times: list[str], warning: str) -> None:
+    reading = read(event=event)
+    assert starts(reading) == times
+    assert starts(reading, "Sound") == ["2026-03-03T12:00"]
+    assert any("“A”" in text and warning in text for text in reading["warnings"]), reading["warnings"]
+
+
+@pytest.mark.parametrize("until", ["20260309", "20260309T140000", "20260309T140000Z"])
+def test_the_last_date_of_a_series_is_kept_whatever_its_end_is_written_as(until: str) -> None:
+    event = f"DTSTART;TZID=Europe/London:20260302T140000\nRRULE:FREQ=WEEKLY;UNTIL={until}\nLOCATION:{MEET}"
+    assert starts(read(event=event)) == ["2026-03-02T14:00", "2026-03-09T14:00"]
+
+
+CUSTOM_ZONE = (
+    *("BEGIN:VTIMEZONE", "TZID:tzone://Microsoft/Custom", "BEGIN:STANDARD", "DTSTART:16010101T000000"),
+    *("TZOFFSETFROM:+0530", "TZOFFSETTO:+0530", "END:STANDARD", "END:VTIMEZONE"),
+)
+
+
+@pytest.mark.parametrize(
+    ("head", "zone", "start", "time", "is_a_guess"),
+    [
+        (("X-WR-TIMEZONE:W. Europe Standard Time",), "", "DTSTART:20260302T090000Z", "09:00", False),
+        (("X-WR-TIMEZONE:",), "", "DTSTART:20260302T090000Z", "09:00", False),
+        (("X-WR-TIMEZONE:GMT+0200",), "", "DTSTART:20260302T090000Z", "09:00", False),
+        (("X-WR-TIMEZONE:W. Europe Standard Time",), "", "DTSTART:20260302T090000", "08:00", False),
+        (("X-WR-TIMEZONE:Nowhere",), "", "DTSTART:20260302T090000", "09:00", True),
+        ((), "Asia/Tokyo", "DTSTART:20260302T090000", "00:00", False),
+        ((), "", "DTSTART:20260302T090000", "09:00", True),
+        (CUSTOM_ZONE, "", "DTSTART:20260302T090000", "03:30", True),
+        (CUSTOM_ZONE, "", "DTSTART;TZID=tzone://Microsoft/Custom:20260302T090000", "03:30", False),
+        ((), "", "DTSTART;TZID=GMT-0500:20260302T090000", "14:00", False),
+        ((), "", "DTSTART;TZID=+05:30:20260302T090000", "03:30", False),
+        ((), "", 'DTSTART;TZID="(UTC-05:00) Eastern Time (US & Canada)":20260302T090000', "14:00", False),
+        ((), "", 'DTSTART;TZID="(UTC+01:00) Amsterdam, Berlin, Rome":20260302T090000', "08:00", False),
+        ((), "", "DTSTART;TZID=romance standard time:20260302T090000", "08:00", False),
+        ((), "", "DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20260302T090000", "08:00", False),
+        ((), "Asia/Tokyo", "DTSTART;TZID=Customized Time Zone:20260302T090000", "00:00", True),
+        (
+            ("BEGIN:VTIMEZONE", "TZID:Ours", "END:VTIMEZONE"),
+            *("", "DTSTART;TZID=Ours:20260302T090000", "09:00", True),
+        ),
+    ],
+)
+def test_a_time_is_read_in_its_zone_and_a_guess_is_told(
+    head: tuple[str, ...], zone: str, start: str, time: str, is_a_guess: bool
+) -> None:
+    reading = read(*head, zone=zone, event=f"{start}\nLOCATION:{MEET}")
+    assert starts(reading) == [f"2026-03-02T{time}"]
+    assert bool(reading["warnings"]) == is_a_guess, reading["warnings"]
+
+
+def test_what_gets_no_bot_is_listed_with_its_reason() -> None:
+    at = "UID:{}\nSUMMARY:{}\nDTSTART:20260302T090000Z\n"
+    rows = [
+        ("Canceled: Review", f"LOCATION:{MEET}\nTRANSP:TRANSPARENT\nX-MICROSOFT-CDO-BUSYSTATUS:FREE", "cancelled"),
+        ("Same", f"LOCATION:{MEET}", ""),
+        ("Same", f"LOCATION:{MEET}", "another event is the same meeting"),
+        ("Slip", "LOCATION:https://zoom.us/j/12", "link not understood"),
+        ("Lunch", "LOCATION:Canteen", "no link"),
+    ]
+    events = [at.format(number, title) + more for number, (title, more, _) in enumerate(rows)]
+    reading = told(calendar(*events), NOW, UNTIL, ALL)
+    assert [one["title"] for one in reading["meetings"]] == ["Same"]
+    reasons = [reason for _, _, reason in rows if reason]
+    assert len(reading["left_out"]) == len(reasons)
+    for one, reason in zip(reading["left_out"], reasons, strict=True):
+        assert one["reason"].startswith(reason)
+
+
+def test_an_organiser_who_has_declined_does_not_come() -> None:
+    event = (
+        f"UID:o\nDTSTART:20260302T090000Z\nLOCATION:{MEET}\nORGANIZER:mailto:ada@example.org\n"
+        "ATTENDEE;PARTSTAT=DECLINED:mailto:ada@example.org"
+    )
+    choice = FeedChoice(rule=FeedRule.MINE, attendee="ada@example.org")
+    assert told(calendar(event), NOW, UNTIL, choice)["meetings"] == []
+
+
+WHOLE = "\r\n".join(
+    [
+        *("BEGIN:VCALENDAR", "VERSION:2.0", *CUSTOM_ZONE),
+        *("BEGIN:VEVENT", "UID:a", "SUMMARY:A", "DTSTART;TZID=tzone://Microsoft/Custom:20260302T090000"),
+        *("DTEND;TZID=tzone://Microsoft/Custom:20260302T100000", "SEQUENCE:1", "RRULE:FREQ=WEEKLY;COUNT=2"),
+        *("EXDATE;TZID=tzone://Microsoft/Custom:20260309T090000", f"LOCATION:{MEET}", "END:VEVENT"),
+        *("BEGIN:VEVENT", "UID:s", "SUMMARY:Sound", "DTSTART:20260303T120000Z", f"URL:{SOUND}", "END:VEVENT"),
+        *("END:VCALENDAR", ""),
+    ]
+).splitlines()
+IN_THE_FIRST_EVENT = range(WHOLE.index("UID:a"), WHOLE.index(f"LOCATION:{MEET}") + 1)
+STRUCTURE = [n for n, line in enumerate(WHOLE) if line.startswith(("BEGIN", "END:", "T"))]
+damages = st.sampled_from(["cut", "repeat", "fold", "letters"])
+
+
+def damaged(number: int, damage: str, place: int, letters: str) -> bytes:
+    lines = list(WHOLE)
+    line = lines[number]
+    place %= len(line)
+    lines[number] = {
+        "cut": line[:place],
+        "repeat": f"{line}\r\n{line}",
+        "fold": f"{line[:place]}\r\n{line[place:]}",
+        "letters": line[:place] + letters + line[place + 1 :],
+    }[damage]
+    return "\r\n".join([*lines, ""]).encode("utf-8", "replace")
+
+
+@given(st.sampled_from(IN_THE_FIRST_EVENT), damages, st.integers(0, 99), st.text('AZ09:;,="\\\0é ', max_size=4))
+def test_a_damaged_line_of_an_event_changes_its_own_bots_at_most(number: int, damage: str, at: int, put: str) -> None:
+    reading = told(damaged(number, damage, at, put), NOW, UNTIL, ALL)
+    assert starts(reading, "Sound") == ["2026-03-03T12:00"]
+
+
+@given(st.sampled_from(STRUCTURE), damages, st.integers(0, 99), st.text('AZ09:;,="\\\0é ', max_size=4))
+def test_damaged_structure_never_empties_a_calendar_in_silence(number: int, damage: str, at: int, put: str) -> None:
+    reading = told(damaged(number, damage, at, put), NOW, UNTIL, ALL)
+    if "fault" not in reading and len(reading["meetings"]) < 2:
+        assert reading["warnings"]

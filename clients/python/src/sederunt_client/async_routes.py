@@ -1197,6 +1197,7 @@ class AsyncRoutes:
         rule: Literal["all", "mine", "keyword"] | Unset = UNSET,
         keyword: str | Unset | None = UNSET,
         attendee: str | Unset | None = UNSET,
+        time_zone: str | Unset | None = UNSET,
         bot_name: str | Unset = UNSET,
         transcription_model: str | Unset = UNSET,
         lang: str | Unset | None = UNSET,
@@ -1213,6 +1214,8 @@ class AsyncRoutes:
             keyword: Of the rule `keyword`: what stands in title or description.
             attendee: Of the rule `mine`: your address, as organiser or as an attendee who has not
                 declined.
+            time_zone: The zone of times that name none, such as `Europe/Berlin`; absent: the
+                calendar's own, else UTC.
             bot_name: The bots' name in the meetings.
             transcription_model: What transcribes.
             lang: Spoken language, as for bots.
@@ -1231,6 +1234,7 @@ class AsyncRoutes:
                         "rule": rule,
                         "keyword": keyword,
                         "attendee": attendee,
+                        "time_zone": time_zone,
                         "bot_name": bot_name,
                         "transcription_model": transcription_model,
                         "lang": lang,

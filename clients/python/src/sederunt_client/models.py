@@ -729,6 +729,15 @@ class FeedMeeting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeftOutEvent:
+    """Left out event, as the service tells of it."""
+
+    title: str
+    starts_at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class CalendarFeed:
     """Calendar feed, as the service tells of it."""
 
@@ -746,7 +755,10 @@ class CalendarFeed:
     created_at: datetime
     checked_at: datetime | None
     fault: str | None
+    time_zone: str | None
+    warnings: tuple[str, ...]
     meetings: tuple[FeedMeeting, ...]
+    left_out: tuple[LeftOutEvent, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

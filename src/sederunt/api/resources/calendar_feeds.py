@@ -1,6 +1,7 @@
 """Calendar feeds: addresses of calendars whose meetings become scheduled bots."""
 
 import json
+from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from sederunt.api.schemas.requests import Body
 from sederunt.api.schemas.views import data_json, moment
 from sederunt.calendars.follower import cancel
 from sederunt.calendars.meeting import FeedRule
+from sederunt.calendars.zones import zone_of
 from sederunt.database.calendars import CalendarFeeds, FeedMeetingRow, FeedRow
 from sederunt.database.ids import new_id
 from sederunt.errors import InvalidConfig, LimitReached
@@ -46,6 +48,10 @@ class CalendarFeedFields(Body):
     )
     attendee: Annotated[str, *v.text(320)] | None = Field(
         None, description="Of the rule `mine`: your address, as organiser or as an attendee who has not declined."
+    )
+    time_zone: Annotated[str, *v.text(100)] | None = Field(
+        None,
+        description="The zone of times that name none, such as `Europe/Berlin`; absent: the calendar's own, else UTC.",
     )
     bot_name: Annotated[str, *v.text(1000)] = Field("Minutes", description="The bots' name in the meetings.")
     transcription_model: Annotated[str, *v.word(bot_models())] = Field("none", description="What transcribes.")
@@ -81,6 +87,7 @@ async def add_feed(call: Call) -> Response:
         bot=bot,
         created_at=now,
         next_check_at=now,
+        time_zone=fields.time_zone,
     )
     await feeds.add(feed)
     logger.info("calendar feed added", action="calendar_feed_added", feed_id=str(feed.id))
@@ -141,6 +148,8 @@ def feed_values(feed: FeedRow, meetings: list[FeedMeetingRow]) -> dict[str, Any]
         "created_at": moment(feed.created_at),
         "checked_at": moment(feed.checked_at),
         "fault": feed.fault,
+        "time_zone": feed.time_zone,
+        "warnings": list(feed.warnings or ()),
         "meetings": [
             {
                 "title": one.title,
@@ -150,6 +159,9 @@ def feed_values(feed: FeedRow, meetings: list[FeedMeetingRow]) -> dict[str, Any]
             }
             for one in meetings
         ],
+        "left_out": [
+            {**one, "starts_at": moment(datetime.fromisoformat(one["starts_at"]))} for one in feed.left_out or ()
+        ],
     }
 
 
@@ -158,6 +170,8 @@ async def _check(call: Call, fields: CalendarFeedFields, bot: dict[str, Any], fa
         wrong = refusal(_web_address(fields.calendar_url), allow_private=call.context.settings.allow_private_addresses)
         if wrong:
             add(faults, "calendar_url", f"calendar_url cannot be used: {wrong}")
+    if fields.time_zone and "time_zone" not in faults and zone_of(fields.time_zone, {}) is None:
+        add(faults, "time_zone", "time_zone must be the name of a time zone, such as Europe/Berlin.")
     for rule, name in ((FeedRule.KEYWORD, "keyword"), (FeedRule.MINE, "attendee")):
         if fields.rule == rule and not getattr(fields, name) and name not in faults:
             add(faults, name, f"{name} is required for the rule '{rule}'.")

@@ -150,7 +150,8 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
             "transcript": list_of(ref("TranscriptSegment")),
         }
     ),
-    "FeedMeeting": object_of({"title": TEXT, "starts_at": TIME, "meeting_url": URI, "bot_id": ID}),
+    "FeedMeeting": object_of({"title": TEXT, "starts_at": TIME, "meeting_url": TEXT, "bot_id": ID}),
+    "LeftOutEvent": object_of({"title": TEXT, "starts_at": TIME, "reason": TEXT}),
     "CalendarFeed": object_of(
         {
             "id": ID,
@@ -167,7 +168,10 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
             "created_at": TIME,
             "checked_at": or_null(TIME),
             "fault": or_null(TEXT),
+            "time_zone": or_null(TEXT),
+            "warnings": list_of(TEXT),
             "meetings": list_of(ref("FeedMeeting")),
+            "left_out": list_of(ref("LeftOutEvent")),
         }
     ),
     "CalendarFeedList": object_of({"data": list_of(ref("CalendarFeed"))}),

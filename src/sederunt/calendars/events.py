@@ -1,0 +1,273 @@
+"""The events of a calendar's file, read line by line: what is damaged is set aside alone, and named in a warning."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, tzinfo
+
+from sederunt.calendars.zones import zone_of, zone_of_rules
+
+MOST_WARNINGS = 50
+_LONGEST_SHOWN = 80
+_LINE = re.compile(r'([A-Za-z0-9-]+)((?:;[^:";]*(?:"[^"]*"[^:";]*)*)*):(.*)', re.DOTALL)
+_TIME_LINE = re.compile(r"(DTSTART|DTEND|RECURRENCE-ID|RDATE|EXDATE)\b(.*):([^:]*)", re.IGNORECASE | re.DOTALL)
+_MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)?(Z)?)?", re.IGNORECASE)
+_UNTIL = re.compile(r"(;?)UNTIL=([^;]*)", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_PARAMETER = re.compile(r';([^=:;"]+)=((?:"[^"]*"|[^";])*)')
+_SEVERAL = frozenset({"RRULE", "RDATE", "EXDATE", "ATTENDEE", "CONFERENCE", "COMMENT", "CATEGORIES", "ATTACH"})
+_READ_ELSEWHERE = frozenset({"VCALENDAR", "VEVENT", "VTIMEZONE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One line of an event."""
+
+    name: str
+    parameters: dict[str, str]
+    value: str
+
+    @property
+    def text(self) -> str:
+        """Return the value without escapes."""
+        return _ESCAPED.sub(lambda mark: "\n" if mark.group(1) in "nN" else mark.group(1), self.value)
+
+
+@dataclass(slots=True)
+class Event:
+    """What stands in one event, as it is written; `starts_at` has no zone where it is a day."""
+
+    lines: list[str]
+    zones: "CalendarZones"
+    properties: dict[str, list[Property]] = field(default_factory=dict)
+    starts_at: date | datetime | None = None
+
+    def text(self, name: str) -> str:
+        """Return the texts of a property; empty where it is absent."""
+        return " ".join(each.text for each in self.properties.get(name, ())[:20])
+
+    @property
+    def label(self) -> str:
+        """Return what the event is called in a warning."""
+        return _short(self.text("SUMMARY") or self.text("UID") or "without a title")
+
+
+@dataclass(slots=True)
+class CalendarZones:
+    """What one calendar says of time zones."""
+
+    chosen: str  # of the feed
+    named: str = ""  # X-WR-TIMEZONE
+    own: dict[str, tzinfo] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)  # of all its VTIMEZONEs
+
+    def default(self) -> tuple[tzinfo, str]:
+        """Return the zone of times that name none, and the warning where it is a guess."""
+        for name in (self.chosen, self.named):
+            if name and (zone := zone_of(name, self.own)):
+                return zone, ""
+        if len(set(self.names)) == 1 and (zone := zone_of(self.names[0], self.own)):
+            return zone, f"taken as {self.names[0]}, the calendar's one time zone"
+        return UTC, "taken as UTC: set the feed's time_zone"
+
+
+class Warnings:
+    """What a reader set aside or guessed, each once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, None] = {}
+
+    def add(self, text: str) -> None:
+        """Note a sentence."""
+        if len(self._texts) <= MOST_WARNINGS:
+            self._texts["".join(letter if letter.isprintable() else " " for letter in text)] = None
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the sentences, the last one saying where there were more."""
+        texts = list(self._texts)
+        return texts if len(texts) <= MOST_WARNINGS else [*texts[:MOST_WARNINGS], "There are more of these."]
+
+
+class NotACalendar(ValueError):
+    """The file is none, or is cut short; the text follows "it "."""
+
+
+def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[Event]:
+    """Return the events of a file in iCalendar's form. Raises NotACalendar."""
+    text = re.sub(r"\r?\n[ \t]", "", data.decode("utf-8-sig", "replace"))
+    events: list[Event] = []
+    zones, head = CalendarZones(chosen_zone), True
+    open_names: list[str] = []
+    block: list[str] = []
+    ended = False
+    for line in re.split(r"\r\n|\n|\r", text):
+        mark, _, name = line.strip().partition(":")
+        mark, name = mark.strip().upper(), name.strip().upper()
+        if mark == "BEGIN":
+            if name == "VCALENDAR":
+                zones, head = CalendarZones(chosen_zone), True
+            if name in _READ_ELSEWHERE:
+                _close_early(open_names, block, events, zones, warnings)
+                open_names, block = [name] if name != "VCALENDAR" else [], []
+            else:
+                if not open_names:
+                    block = []
+                open_names.append(name)
+            ended = False
+        elif mark == "END":
+            ended = name == "VCALENDAR"
+            if name == "VEVENT":
+                if not open_names or open_names[0] != "VEVENT":
+                    warnings.add("An event's BEGIN:VEVENT was missing or damaged.")
+                events.append(Event(block, zones))
+                open_names, block = [], []
+            elif name == "VTIMEZONE":
+                _add_zone(block, zones, warnings)
+                open_names, block = [], []
+            elif name == "VCALENDAR":
+                _close_early(open_names, block, events, zones, warnings)
+                open_names, block = [], []
+            elif name in open_names:
+                if open_names[0] == "VTIMEZONE":
+                    block.append(line)
+                del open_names[open_names.index(name) :]
+            else:
+                warnings.add(f"A line was set aside: {_short(line)}.")
+            head = False
+            continue
+        elif not open_names and (found := _LINE.fullmatch(line)) and found.group(1).upper() == "X-WR-TIMEZONE":
+            zones.named = found.group(3).strip()
+            if zones.named and zone_of(zones.named, zones.own) is None:
+                warnings.add(f"X-WR-TIMEZONE was set aside: {_short(zones.named)} is no time zone that is known.")
+            continue
+        elif not open_names and not head and line.strip() and not _LINE.fullmatch(line):
+            warnings.add(f"A line was set aside: {_short(line)}.")
+            continue
+        # What is nested in an event, alarms, is nobody's business; a zone's parts are its rules.
+        is_nested = len(open_names) > 1 and open_names[0] == "VEVENT"
+        if not is_nested and not (mark == "BEGIN" and name in _READ_ELSEWHERE):
+            block.append(line)
+    if not events and "BEGIN:VCALENDAR" not in text.upper():
+        raise NotACalendar("has no lines of a calendar")
+    if not ended:
+        raise NotACalendar("ends early, without END:VCALENDAR")
+    return events
+
+
+def _close_early(
+    open_names: list[str], block: list[str], events: list[Event], zones: CalendarZones, warnings: Warnings
+) -> None:
+    """Take a part whose END is missing for what it is."""
+    if open_names and open_names[0] == "VEVENT":
+        warnings.add("An event's END:VEVENT was missing or damaged.")
+        events.append(Event(list(block), zones))
+    elif open_names and open_names[0] == "VTIMEZONE":
+        warnings.add("The END:VTIMEZONE of a time zone was missing or damaged.")
+        _add_zone(block, zones, warnings)
+    elif open_names:
+        warnings.add(f"END:{_short(open_names[0])} was missing or damaged.")
+
+
+def _add_zone(lines: list[str], zones: CalendarZones, warnings: Warnings) -> None:
+    name = next((line.partition(":")[2].strip() for line in lines if line.upper().startswith("TZID")), "")
+    if not name:
+        warnings.add("A VTIMEZONE without a name (TZID) was set aside.")
+        return
+    zones.names.append(name)
+    if zone := zone_of_rules(lines):
+        zones.own[name] = zone
+    else:
+        warnings.add(f"The rules of the time zone {_short(name)} (VTIMEZONE) were set aside: they cannot be read.")
+
+
+def read_properties(event: Event, warnings: Warnings) -> None:
+    """Read an event's lines; those that are none are set aside."""
+    stray: list[str] = []
+    for line in event.lines:
+        if not line.strip():
+            continue
+        found = _TIME_LINE.fullmatch(line) or _LINE.fullmatch(line)
+        if found is None:
+            stray.append(line)
+            continue
+        name = found.group(1).upper()
+        parameters = {key.upper(): value.strip('"') for key, value in _PARAMETER.findall(found.group(2))}
+        had = event.properties.setdefault(name, [])
+        each = Property(name, parameters, found.group(3))
+        if not had or (name in _SEVERAL and each not in had):
+            had.append(each)
+        elif name not in _SEVERAL and not name.startswith("X-") and each.value != had[0].value:
+            stray.append(line)
+    for line in stray:
+        warnings.add(f"Event “{event.label}”: a line was set aside: {_short(line)}.")
+
+
+def moments(event: Event, each: Property, warnings: Warnings) -> Iterator[date | datetime]:
+    """Yield the moments of a property that can be read, with their zones; days as dates. Others are told."""
+    zone: tzinfo | None = None
+    values = each.value.split(",")
+    for value in values:
+        try:
+            moment, has_zone = _moment(value.strip().partition("/")[0])
+        except ValueError:
+            warnings.add(f"Event “{event.label}”: {each.name} was set aside: {_short(value) or 'it is empty'}.")
+            continue
+        if isinstance(moment, datetime) and not has_zone:
+            zone = zone or _zone(event, each, warnings)
+            moment = moment.replace(tzinfo=zone)
+        yield moment
+
+
+def _zone(event: Event, each: Property, warnings: Warnings) -> tzinfo:
+    name = each.parameters.get("TZID", "")
+    if name and (zone := zone_of(name, event.zones.own)):
+        return zone
+    zone, guess = event.zones.default()
+    if name:
+        told = f"the time zone {_short(name)} is not known, its times are {guess or 'read in the zone of the calendar'}"
+        warnings.add(f"Event “{event.label}”: {told}.")
+    elif guess:
+        warnings.add(f"Times without a time zone are {guess}.")
+    return zone
+
+
+def _moment(text: str) -> tuple[date | datetime, bool]:
+    """Return a moment without its zone, or in UTC, and which of them. Raises ValueError."""
+    found = _MOMENT.fullmatch(text)
+    if found is None:
+        raise ValueError
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    if found.group(4) is None:
+        return date(year, month, day), False
+    moment = datetime(year, month, day, hour, minute, min(second, 59))
+    return (moment.replace(tzinfo=UTC), True) if found.group(7) else (moment, False)
+
+
+def rule_of(event: Event, each: Property, warnings: Warnings) -> str:
+    """Return a recurrence's rule with its end in UTC, as libraries want it where the beginning has a zone.
+
+    A day as the end includes that day. A rule whose end cannot be read is empty: without an end it would go on for
+    ever.
+    """
+    found = _UNTIL.search(each.value)
+    if found is None:
+        return each.value
+    start = event.starts_at
+    try:
+        until, has_zone = _moment(found.group(2).strip())
+    except ValueError:
+        warnings.add(f"Event “{event.label}”: RRULE was set aside: {_short(each.value)}.")
+        return ""
+    if not isinstance(start, datetime):
+        end = f"{until:%Y%m%d}"
+    else:
+        if not isinstance(until, datetime):
+            until = datetime.combine(until, time(23, 59, 59))
+        end = f"{(until if has_zone else until.replace(tzinfo=start.tzinfo)).astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    return each.value[: found.start()] + f"{found.group(1)}UNTIL={end}" + each.value[found.end() :]
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

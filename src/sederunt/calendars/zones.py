@@ -1,0 +1,101 @@
+"""Time zones under the names that calendars give them: IANA, Windows, Outlook's menu, offsets, and their own rules."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta, timezone, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+_OFFSET = re.compile(r"\(?(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?\)?", re.IGNORECASE)
+_MENU = re.compile(r"\((?:UTC|GMT)\s*(?:[+-]\d{1,2}:?\d{2})?\)\s*(.+)", re.IGNORECASE)
+
+# Entries of the menu in Windows and Outlook that name no city.
+_MENU_ZONES = {
+    "hawaii": "Pacific/Honolulu",
+    "alaska": "America/Anchorage",
+    "pacific time (us & canada)": "America/Los_Angeles",
+    "mountain time (us & canada)": "America/Denver",
+    "arizona": "America/Phoenix",
+    "central time (us & canada)": "America/Chicago",
+    "central america": "America/Guatemala",
+    "saskatchewan": "America/Regina",
+    "eastern time (us & canada)": "America/New_York",
+    "indiana (east)": "America/Indiana/Indianapolis",
+    "atlantic time (canada)": "America/Halifax",
+    "newfoundland": "America/St_Johns",
+    "azores": "Atlantic/Azores",
+    "chennai": "Asia/Kolkata",
+    "abu dhabi": "Asia/Dubai",
+    "beijing": "Asia/Shanghai",
+    "islamabad": "Asia/Karachi",
+    "osaka": "Asia/Tokyo",
+    "canberra": "Australia/Sydney",
+    "coordinated universal time": "UTC",
+}
+
+
+def zone_of(name: str, own: Mapping[str, tzinfo]) -> tzinfo | None:
+    """Return the zone that a name means; None where it means none.
+
+    Args:
+        own: the zones whose rules the calendar brings, by name.
+    """
+    name = name.strip().strip('"').strip()
+    cleaned = name.strip("/")
+    path = cleaned.split("/")
+    for suffix in ("/".join(path[first:]) for first in range(len(path))):
+        if found := _names().get(suffix.casefold()):
+            return ZoneInfo(found)
+    if name in own:
+        return own[name]
+    if (menu := _MENU.fullmatch(cleaned)) and (found := _of_menu(menu.group(1))):
+        return ZoneInfo(found)
+    if offset := _OFFSET.match(cleaned) if menu else _OFFSET.fullmatch(cleaned):
+        return _fixed(offset)
+    return None
+
+
+def _fixed(offset: re.Match[str]) -> tzinfo | None:
+    sign, hours, minutes = offset.groups()
+    ahead = timedelta(hours=int(hours), minutes=int(minutes or 0))
+    return timezone(-ahead if sign == "-" else ahead) if ahead < timedelta(hours=24) else None
+
+
+def _of_menu(text: str) -> str | None:
+    """Return the zone of a menu's entry: one that names cities has the first that the zones are named after."""
+    for place in (text, *text.split(",")):
+        if found := _MENU_ZONES.get(place.strip().casefold()) or _cities().get(place.strip().casefold()):
+            return found
+    return None
+
+
+@cache
+def _names() -> dict[str, str]:
+    from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON  # heavy, and to be limited as the rest
+
+    names = {name.casefold(): name for name in available_timezones()}
+    return {**{windows.casefold(): name for windows, name in WINDOWS_TO_OLSON.items()}, **names, "z": "UTC"}
+
+
+@cache
+def _cities() -> dict[str, str]:
+    areas = ("Africa", "America", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+    return {
+        name.rpartition("/")[2].replace("_", " ").casefold(): name
+        for name in sorted(available_timezones())
+        if name.startswith(areas)
+    }
+
+
+def zone_of_rules(lines: list[str]) -> tzinfo | None:
+    """Return the zone that a VTIMEZONE describes; None where its rules cannot be read."""
+    import icalendar
+
+    try:
+        component = icalendar.Timezone.from_ical("\r\n".join(["BEGIN:VTIMEZONE", *lines, "END:VTIMEZONE", ""]))
+        assert isinstance(component, icalendar.Timezone)
+        zone = component.to_tz(lookup_tzid=False)
+        is_usable = zone is not None and zone.utcoffset(datetime(2026, 1, 1)) is not None
+    except Exception:  # a damaged rule raises whatever the library's parts do
+        return None
+    return zone if is_usable else None

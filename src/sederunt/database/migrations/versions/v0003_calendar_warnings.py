@@ -1,0 +1,16 @@
+"""What a calendar feed tells of its last look, and the zone of its times that name none."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from sederunt.database.columns import Document
+
+revision = "v0003"
+down_revision = "v0002"
+keeps_older = True
+
+
+def upgrade() -> None:
+    op.add_column("calendar_feeds", sa.Column("time_zone", sa.Text))
+    op.add_column("calendar_feeds", sa.Column("warnings", Document))
+    op.add_column("calendar_feeds", sa.Column("left_out", Document))
