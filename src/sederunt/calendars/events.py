@@ -16,6 +16,61 @@ _UNTIL = re.compile(r"(;?)UNTIL=([^;]*)", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PARAMETER = re.compile(r';([^=:;"]+)=((?:"[^"]*"|[^";])*)')
 _SEVERAL = frozenset({"RRULE", "RDATE", "EXDATE", "ATTENDEE", "CONFERENCE", "COMMENT", "CATEGORIES", "ATTACH"})
+# RFC 5545, 7986, 9073 and 9253. A line under any other name may be one of these with a slip in it.
+_KNOWN = frozenset(
+    [
+        "ATTACH",
+        "ATTENDEE",
+        "CALENDAR-ADDRESS",
+        "CALSCALE",
+        "CATEGORIES",
+        "CLASS",
+        "COLOR",
+        "COMMENT",
+        "CONCEPT",
+        "CONFERENCE",
+        "CONTACT",
+        "CREATED",
+        "DESCRIPTION",
+        "DTEND",
+        "DTSTAMP",
+        "DTSTART",
+        "DURATION",
+        "EXDATE",
+        "EXRULE",
+        "GEO",
+        "IMAGE",
+        "LAST-MODIFIED",
+        "LINK",
+        "LOCATION",
+        "LOCATION-TYPE",
+        "METHOD",
+        "NAME",
+        "ORGANIZER",
+        "PARTICIPANT-TYPE",
+        "PRIORITY",
+        "PRODID",
+        "RDATE",
+        "RECURRENCE-ID",
+        "REFID",
+        "REFRESH-INTERVAL",
+        "RELATED-TO",
+        "REQUEST-STATUS",
+        "RESOURCE-TYPE",
+        "RESOURCES",
+        "RRULE",
+        "SEQUENCE",
+        "SOURCE",
+        "STATUS",
+        "STRUCTURED-DATA",
+        "STYLED-DESCRIPTION",
+        "SUMMARY",
+        "TRANSP",
+        "UID",
+        "URL",
+        "VERSION",
+    ]
+)
 _READ_ELSEWHERE = frozenset({"VCALENDAR", "VEVENT", "VTIMEZONE"})
 
 
@@ -120,6 +175,8 @@ def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[Event]:
             if name == "VEVENT":
                 if not open_names or open_names[0] != "VEVENT":
                     warnings.add("An event's BEGIN:VEVENT was missing or damaged.")
+                elif len(open_names) > 1:
+                    warnings.add(f"END:{_short(open_names[-1])} of an event was missing or damaged.")
                 events.append(Event(block, zones))
                 open_names, block = [], []
             elif name == "VTIMEZONE":
@@ -170,7 +227,8 @@ def _close_early(
 
 
 def _add_zone(lines: list[str], zones: CalendarZones, warnings: Warnings) -> None:
-    name = next((line.partition(":")[2].strip() for line in lines if line.upper().startswith("TZID")), "")
+    name = next((line.partition(":")[2] for line in lines if line.upper().startswith("TZID")), "")
+    name = _ESCAPED.sub(r"\1", name).strip().strip('"')
     if not name:
         warnings.add("A VTIMEZONE without a name (TZID) was set aside.")
         return
@@ -192,6 +250,9 @@ def read_properties(event: Event, warnings: Warnings) -> None:
             stray.append(line)
             continue
         name = found.group(1).upper()
+        if name not in _KNOWN and not name.startswith("X-"):
+            stray.append(line)
+            continue
         parameters = {key.upper(): value.strip('"') for key, value in _PARAMETER.findall(found.group(2))}
         had = event.properties.setdefault(name, [])
         each = Property(name, parameters, found.group(3))

@@ -20,7 +20,14 @@ from sederunt.platforms.registry import parse_link
 MOST_MEETINGS = 2_000  # in the stretch of time that is looked at
 MOST_LEFT_OUT = 200
 _LONGEST_TEXT = 20_000
-_SEQUENCE = re.compile(r"[0-9]{1,9}")
+# Values that are set aside where they have another form.
+_FORMS = {
+    "SEQUENCE": re.compile(r"[0-9]{1,9}"),
+    "STATUS": re.compile(r"TENTATIVE|CONFIRMED|CANCELL?ED", re.IGNORECASE),
+    "TRANSP": re.compile(r"OPAQUE|TRANSPARENT", re.IGNORECASE),
+    "DURATION": re.compile(r"\+?P(?:\d+W|(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+S)?)?)", re.IGNORECASE),
+}
+_STANDS_STILL = re.compile(r"INTERVAL=0*(?:;|$)", re.IGNORECASE)
 _REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")  # events with one of these happen more than once
 # How Outlook begins the title of what its organiser has cancelled, in the languages of its users.
 _CANCELLED_TITLE = re.compile(
@@ -104,9 +111,10 @@ def _has_times(event: Event, warnings: Warnings) -> bool:
         for end in moments(event, ends, warnings):
             if isinstance(end, datetime) != isinstance(event.starts_at, datetime) or end < event.starts_at:
                 warnings.add(f"Event “{event.label}”: DTEND was set aside: it does not fit the beginning.")
-    if "SEQUENCE" in event.properties and not _SEQUENCE.fullmatch(event.text("SEQUENCE").strip()):
-        warnings.add(f"Event “{event.label}”: SEQUENCE was set aside: it is no number.")
-        del event.properties["SEQUENCE"]
+    for name, form in _FORMS.items():
+        if name in event.properties and not form.fullmatch(value := event.text(name).strip()):
+            warnings.add(f"Event “{event.label}”: {name} was set aside: {value[:80] or 'it is empty'}.")
+            del event.properties[name]
     return True
 
 
@@ -127,6 +135,8 @@ def _of_series(
         for each in event.properties.get("RRULE", ()):
             if rule := rule_of(event, each, warnings):
                 try:
+                    if _STANDS_STILL.search(rule):
+                        raise ValueError(rule)
                     written.add("RRULE", icalendar.vRecur.from_ical(rule))
                 except (ValueError, KeyError, TypeError, IndexError):
                     warnings.add(f"Event “{event.label}”: RRULE was set aside: {rule[:80]}.")
@@ -183,7 +193,7 @@ class _Reading:
         if not isinstance(begins, datetime):
             return "whole day"
         is_free = (event.text("TRANSP").upper(), event.text("X-MICROSOFT-CDO-BUSYSTATUS").upper())
-        if event.text("STATUS").strip().upper() == "CANCELLED" or (
+        if event.text("STATUS").strip().upper() in ("CANCELLED", "CANCELED") or (
             ("TRANSPARENT" in is_free or "FREE" in is_free) and _CANCELLED_TITLE.match(title)
         ):
             return "cancelled"

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
-_OFFSET = re.compile(r"\(?(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?\)?", re.IGNORECASE)
-_MENU = re.compile(r"\((?:UTC|GMT)\s*(?:[+-]\d{1,2}:?\d{2})?\)\s*(.+)", re.IGNORECASE)
+_OFFSET = re.compile(r"\(?(?:UTC|GMT)?\s*([+-])(\d{1,2})[:.]?([0-5]\d)?\)?", re.IGNORECASE)
+_MENU = re.compile(r"\((?:UTC|GMT)\s*(?:[+-]\d{1,2}[:.]?\d{2})?\)\s*(.+)", re.IGNORECASE)
 
 # Entries of the menu in Windows and Outlook that name no city.
 _MENU_ZONES = {

@@ -259,6 +259,10 @@ AT = f"DTSTART:20260302T090000Z\nLOCATION:{MEET}"
         (f"{AT}\nEXDATE:20260303T090000Z,\nRRULE:FREQ=DAILY;COUNT=2", ["2026-03-02T09:00"], "EXDATE"),
         (f"{AT}\nRRULE:FREQ=SOMETIMES", ["2026-03-02T09:00"], "RRULE"),
         (f"{AT}\nRRULE:FREQ=DAILY;UNTIL=soon", ["2026-03-02T09:00"], "RRULE"),
+        (f"{AT}\nRRULE:FREQ=DAILY;INTERVAL=0", ["2026-03-02T09:00"], "RRULE"),
+        (f"{AT}\nRRUL:FREQ=DAILY", ["2026-03-02T09:00"], "a line was set aside: RRUL"),
+        (f"{AT}\nSTATUS:CANCELD", ["2026-03-02T09:00"], "STATUS"),
+        (f"{AT}\nDURATION:-P1000000D", ["2026-03-02T09:00"], "DURATION"),
         (f"{AT}\nDTSTART:20260304T090000Z", ["2026-03-02T09:00"], "a line was set aside: DTSTART"),
         (f"{AT}\nRECURRENCE-ID:x", [], "a changed date of the series"),
         (f"DTSTART:20261399T090000Z\nLOCATION:{MEET}", [], "has no beginning"),
@@ -314,6 +318,26 @@ def test_a_time_is_read_in_its_zone_and_a_guess_is_told(
     reading = read(*head, zone=zone, event=f"{start}\nLOCATION:{MEET}")
     assert starts(reading) == [f"2026-03-02T{time}"]
     assert bool(reading["warnings"]) == is_a_guess, reading["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "times"),
+    [
+        ("EXDATE;VALUE=DATE:20260303", ["2026-03-02T09:00", "2026-03-04T09:00"]),
+        ("EXDATE:20260303T090000Z", ["2026-03-02T09:00", "2026-03-04T09:00"]),
+        ("RDATE:20260306T090000Z", ["2026-03-02T09:00", "2026-03-03T09:00", "2026-03-04T09:00", "2026-03-06T09:00"]),
+        ("BEGIN:VALARM\nTRIGGER:-PT5M\nDESCRIPTION:x\nEND:VALARM\nEXDATE:20260303T090000Z,20260304T090000Z", None),
+    ],
+)
+def test_dates_that_a_series_leaves_out_or_adds_are_followed(lines: str, times: list[str] | None) -> None:
+    reading = read(event=f"{AT}\nRRULE:FREQ=DAILY;COUNT=3\n{lines}")
+    assert sorted(starts(reading)) == (times or ["2026-03-02T09:00"])
+    assert reading["warnings"] == []
+
+
+def test_an_alarm_without_its_end_is_told() -> None:
+    reading = read(event=f"{AT}\nBEGIN:VALARM\nTRIGGER:-PT5M\nEND:VALRM\nSTATUS:CANCELLED")
+    assert any("END:VALARM" in text for text in reading["warnings"])
 
 
 def test_what_gets_no_bot_is_listed_with_its_reason() -> None:
