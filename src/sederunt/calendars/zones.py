@@ -7,6 +7,7 @@ from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 _OFFSET = re.compile(r"\(?(?:UTC|GMT)?\s*([+-])(\d{1,2})[:.]?([0-5]\d)?\)?", re.IGNORECASE)
+_OFFSET_LINE = re.compile(r"TZOFFSET(?:FROM|TO)[^:]*:[+-]\d{4}(?:\d\d)?", re.IGNORECASE)
 _MENU = re.compile(r"\((?:UTC|GMT)\s*(?:[+-]\d{1,2}[:.]?\d{2})?\)\s*(.+)", re.IGNORECASE)
 
 # Entries of the menu in Windows and Outlook that name no city.
@@ -91,6 +92,8 @@ def zone_of_rules(lines: list[str]) -> tzinfo | None:
     """Return the zone that a VTIMEZONE describes; None where its rules cannot be read."""
     import icalendar
 
+    if any(line.upper().startswith("TZOFFSET") and not _OFFSET_LINE.fullmatch(line.strip()) for line in lines):
+        return None
     try:
         component = icalendar.Timezone.from_ical("\r\n".join(["BEGIN:VTIMEZONE", *lines, "END:VTIMEZONE", ""]))
         assert isinstance(component, icalendar.Timezone)

@@ -335,6 +335,13 @@ def test_dates_that_a_series_leaves_out_or_adds_are_followed(lines: str, times: 
     assert reading["warnings"] == []
 
 
+def test_rules_of_a_time_zone_with_an_offset_that_is_none_are_set_aside() -> None:
+    zone = [line.replace("TZOFFSETTO:+0530", "TZOFFSETTO:+053") for line in CUSTOM_ZONE]
+    reading = read(*zone, event=f"DTSTART;TZID=tzone://Microsoft/Custom:20260302T090000\nLOCATION:{MEET}")
+    assert starts(reading) == ["2026-03-02T09:00"]
+    assert any("VTIMEZONE" in text for text in reading["warnings"])
+
+
 def test_an_alarm_without_its_end_is_told() -> None:
     reading = read(event=f"{AT}\nBEGIN:VALARM\nTRIGGER:-PT5M\nEND:VALRM\nSTATUS:CANCELLED")
     assert any("END:VALARM" in text for text in reading["warnings"])
