@@ -24,7 +24,9 @@ RATE = 16_000
 FULL_SCALE = 32_767 / 32_768
 GAP_S = 0.05  # timestamps this far ahead of the sound mean that something is missing; less is rounding
 RUN_UP_S = 1.0  # decoded before a position that was sought, so that the decoder has settled
-_LAYOUTS = {1: "mono", 2: "stereo"}
+# A mix subtracts its second signal once the sum has less than this share of the difference's power, and adds it again
+# once the sum has more. Powers are averaged over so long a time.
+CANCELLED, MIX_MEMORY_S = 0.25, 0.1
 LEAST_DECODED = 0.05  # frames per packet that was refused; of noise, as encrypted sound is, one in hundreds decodes
 
 Samples = npt.NDArray[np.float32]
@@ -75,31 +77,62 @@ def origin_s(container: InputContainer) -> float:
 
 def _sum(sources: Sequence[Iterator[Block]]) -> Iterator[Block]:
     """Add up blocks that begin at the same times. BrokenMedia where no source can be read."""
-    left, faults = list(sources), list[BrokenMedia]()
+    left, faults = list(enumerate(sources)), list[BrokenMedia]()
+    mixers = [Mixer() for _ in sources]
     while left:
-        blocks: list[Block] = []
-        for source in tuple(left):
+        blocks: list[tuple[Mixer, Block]] = []
+        for number, source in tuple(left):
             try:
-                blocks.append(next(source))
+                blocks.append((mixers[number], next(source)))
                 continue
             except StopIteration:
                 pass
             except BrokenMedia as fault:
                 faults.append(fault)
-            left.remove(source)
+            left.remove((number, source))
         if blocks:
             yield _added(blocks)
     if len(faults) == len(sources):
         raise faults[0]
 
 
-def _added(blocks: Sequence[Block]) -> Block:
+def _added(blocks: Sequence[tuple["Mixer", Block]]) -> Block:
     """Return the sum of blocks that begin together, as long as the longest; what exceeds full scale is cut off."""
-    longest = max(blocks, key=lambda block: len(block.samples))
+    longest = max((block for _, block in blocks), key=lambda block: len(block.samples))
     total = np.zeros_like(longest.samples)
-    for block in blocks:
-        total[: len(block.samples)] += block.samples
+    for mixer, block in blocks:
+        end = len(block.samples)
+        total[:end] = mixer.sum(total[:end], block.samples)
     return Block(start_s=longest.start_s, samples=np.clip(total, -1.0, FULL_SCALE))
+
+
+class Mixer:
+    """Adds one signal to another so that they do not cancel: one may be the other with its polarity inverted."""
+
+    def __init__(self) -> None:
+        self._power = self._product = 0.0
+        self._sign = np.float32(1)
+
+    def sum(self, first: Samples, second: Samples) -> Samples:
+        """Return the next samples of the mix."""
+        step = round(MIX_MEMORY_S * RATE)
+        mixed = np.empty_like(first)
+        for at in range(0, len(first), step):
+            part = slice(at, at + step)
+            self._look(first[part], second[part])
+            mixed[part] = first[part] + self._sign * second[part]
+        return mixed
+
+    def _look(self, first: Samples, second: Samples) -> None:
+        """Choose the sign of the second signal."""
+        one, other = first.reshape(-1), second.reshape(-1)
+        remaining = np.exp(-len(first) / (MIX_MEMORY_S * RATE))
+        self._power = remaining * self._power + float(one @ one + other @ other)
+        self._product = remaining * self._product + 2 * float(one @ other)
+        if self._power + self._product < CANCELLED * (self._power - self._product):
+            self._sign = np.float32(-1)
+        elif self._product > 0:
+            self._sign = np.float32(1)
 
 
 def _track(container: InputContainer, index: int, cutter: "_Cutter", start_s: float, *, seeks: bool) -> Iterator[Block]:
@@ -199,8 +232,11 @@ class _ResampledRun:
         self._start_s, self._rate, self._form = start_s, first.sample_rate, _form(first)
         self._taken = self._given = 0
         self._channels = channels
+        # The resampler itself would add channels that cancel each other.
+        self._mixer = Mixer() if channels == 1 and first.layout.nb_channels > 1 else None
         # 16 bit, because only then does the resampler keep a sum of channels from exceeding full scale.
-        self._resampler = av.AudioResampler(format="s16", layout=_LAYOUTS[channels], rate=RATE)
+        layout = "mono" if channels == 1 and self._mixer is None else "stereo"
+        self._resampler = av.AudioResampler(format="s16", layout=layout, rate=RATE)
 
     @property
     def input_end_s(self) -> float:
@@ -221,7 +257,10 @@ class _ResampledRun:
         for made in self._resampler.resample(frame):
             plain = made.to_ndarray()[0]  # of two channels by turns
             samples = np.multiply(plain, np.float32(1 / 32_768), dtype=np.float32)
-            samples = samples if self._channels == 1 else samples.reshape(-1, self._channels)
+            if self._mixer is not None:
+                samples = self._mixer.sum(samples[::2], samples[1::2]) / 2
+            elif self._channels > 1:
+                samples = samples.reshape(-1, self._channels)
             yield self._start_s + self._given / RATE, samples
             self._given += len(samples)
 

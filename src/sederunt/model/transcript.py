@@ -5,6 +5,7 @@ from typing import Any
 
 # Why words may be missing: see `Doubt`.
 WORDLESS = "sound that may be speech, read twice, without a word"
+NO_WORD_AT_ALL = "loud sound, and the transcript has no word at all"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

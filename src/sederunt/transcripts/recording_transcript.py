@@ -16,9 +16,9 @@ from sederunt.media.channels import CallChannel
 from sederunt.media.facts import refuse_overlong
 from sederunt.media.readers import Readers, until_read
 from sederunt.media.sandboxed_probe import probe_sandboxed
-from sederunt.media.sandboxed_reader import separate_channels_sandboxed
+from sederunt.media.sandboxed_reader import read_pcm_sandboxed, separate_channels_sandboxed
 from sederunt.model.recording import Recording
-from sederunt.model.transcript import Transcript
+from sederunt.model.transcript import NO_WORD_AT_ALL, Doubt, Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.tracing import traced
@@ -36,6 +36,8 @@ from sederunt.transcripts.vendor_memory import Owner, VendorMemory
 # A long file tells of its progress so often, in shares of its length, but not more than once in so many seconds of it.
 PROGRESS_SHARE, PROGRESS_LEAST_S = 0.1, 120.0
 NEARLY_S = 1.0  # so close to the end it is the end that is told
+# Sound with a second as loud as this (RMS, of full scale; -40 dB) should have words: quiet rooms are below.
+LOUD, LOUD_S = 0.01, 1.0
 
 logger = log.get(component="transcripts")
 
@@ -105,7 +107,21 @@ async def transcribe_recording(
         transcriber.likely_lang = await transcriber.language(channels)
     work = [transcriber.transcribe(channel, heard) for channel, heard in zip(channels, progress, strict=True)]
     results = await asyncio.gather(*work)
-    return await asyncio.to_thread(_transcript, recording, channels, results, facts.duration_s)  # seconds, for hours
+    transcript = await asyncio.to_thread(_transcript, recording, channels, results, facts.duration_s)  # takes seconds
+    if not transcript.segments and not transcript.doubts:
+        async with request.readers.place(recording.account_id) as gives_way:
+            look = partial(_loud_stretch, path, facts.duration_s, gives_way=gives_way)
+            transcript = replace(transcript, doubts=await until_read(look))
+    return transcript
+
+
+def _loud_stretch(path: Path, duration_s: float, *, gives_way: int, left: threading.Event) -> tuple[Doubt, ...]:
+    """Return one doubt from the first loud second of a file without words to the last one; none where all is quiet."""
+    blocks = read_pcm_sandboxed(path, duration_s=duration_s, block_s=LOUD_S, gives_way=gives_way, left=left)
+    loud = [block.start_s for block in blocks if float((block.samples**2).mean()) >= LOUD**2]
+    if not loud:
+        return ()
+    return (Doubt(start=loud[0], end=min(loud[-1] + LOUD_S, duration_s), why=NO_WORD_AT_ALL),)
 
 
 class _FileTranscriber:

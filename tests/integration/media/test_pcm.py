@@ -145,3 +145,46 @@ def test_a_long_recording_takes_no_more_memory_than_a_block(make_file: Make) -> 
     grown_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert seconds == pytest.approx(1800)
     assert grown_mb < 40  # the samples of the whole are 115 MB
+
+
+SWEEP = "0.5*sin(2*PI*(200+10*t)*t)"
+
+
+@pytest.mark.parametrize(
+    ("name", "codec"),
+    [
+        ("a.mp3", ()),
+        ("a.ogg", ("-c:a", "libvorbis")),
+        ("a.opus", ()),
+        ("a.wav", ()),
+        ("a.flac", ()),
+        ("a.m4a", ()),
+        ("a.mp4", ("-c:a", "aac")),
+        ("a.webm", ("-c:a", "libopus")),
+    ],
+)
+@pytest.mark.parametrize("right", ["-1", "-0.5"])
+def test_channels_of_opposite_polarity_do_not_cancel(
+    make_file: Make, name: str, codec: tuple[str, ...], right: str
+) -> None:
+    plain = _whole(list(read_pcm(make_file("plain.wav", "-f", "lavfi", "-i", f"aevalsrc='{SWEEP}':d=4:s=48000"))))
+    path = make_file(name, "-f", "lavfi", "-i", f"aevalsrc='{SWEEP}|{right}*{SWEEP}':d=4:s=48000", *codec)
+    mixed = _whole(list(read_pcm(path)))
+    shared = slice(RATE // 2, 3 * RATE)
+    assert np.std(mixed[shared]) > 0.7 * np.std(plain[shared])
+    steps = np.abs(np.diff(mixed[shared]))
+    assert steps.max() < 1.2 * np.abs(np.diff(plain[shared])).max(), "the sign stays: no clicks"
+
+
+def test_tracks_of_opposite_polarity_do_not_cancel(make_file: Make) -> None:
+    one = ("-f", "lavfi", "-i", f"aevalsrc='{SWEEP}':d=4:s=48000")
+    other = ("-f", "lavfi", "-i", f"aevalsrc='-{SWEEP}':d=4:s=48000")
+    path = make_file("a.mkv", *one, *other, "-map", "0", "-map", "1", "-c:a", "flac")
+    assert np.std(_whole(list(read_pcm(path)))) > 0.3
+
+
+def test_somebody_heard_with_one_polarity_follows_somebody_with_the_other(make_file: Make) -> None:
+    turns = f"{SWEEP}|if(between(mod(t,2),1,2),-1,1)*{SWEEP}"
+    samples = _whole(list(read_pcm(make_file("a.wav", "-f", "lavfi", "-i", f"aevalsrc='{turns}':d=6:s=16000"))))
+    loud = np.sqrt(np.mean(np.square(samples.reshape(-1, RATE // 10)), axis=1)) > 0.2
+    assert np.count_nonzero(~loud) <= 5, "at most a tenth of a second is lost at each change"

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
+import numpy as np
 import pytest
 from obstore.store import MemoryStore
 
@@ -12,10 +13,11 @@ from sederunt.accounting import Ledger
 from sederunt.errors import ProviderError
 from sederunt.media.channels import CallChannel
 from sederunt.media.facts import MediaFacts
+from sederunt.media.pcm import RATE, Block
 from sederunt.media.readers import Readers
 from sederunt.model.recording import Recording, RecordingConfig
 from sederunt.model.status import RecordingStatus
-from sederunt.model.transcript import Doubt, Transcript, Utterance
+from sederunt.model.transcript import NO_WORD_AT_ALL, Doubt, Transcript, Utterance
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.transcription.models import find
@@ -151,3 +153,18 @@ async def test_other_stereo_is_read_as_one(
     (task,) = clerk.tasks
     assert task.channel is None
     assert task.several_voices
+
+
+@pytest.mark.usefixtures("call")
+@pytest.mark.parametrize("amplitude", [0.1, 0.001])
+async def test_an_empty_transcript_of_loud_sound_is_a_doubt(
+    clerk: Clerk, objects: Objects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, amplitude: float
+) -> None:
+    sound = np.zeros((10, RATE), np.float32)
+    sound[3:6] = amplitude
+    blocks = [Block(start_s=float(second), samples=samples) for second, samples in enumerate(sound)]
+    monkeypatch.setattr(clerk, "transcribe", lambda *_: Result(utterances=(), detected_lang=None))
+    monkeypatch.setattr(recording_transcript, "read_pcm_sandboxed", lambda *_, **__: iter(blocks))
+    found = await transcribe(objects, tmp_path)
+    is_loud = amplitude > 0.01
+    assert found.doubts == ((Doubt(start=3.0, end=6.0, why=NO_WORD_AT_ALL),) if is_loud else ())
