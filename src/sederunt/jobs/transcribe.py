@@ -25,7 +25,7 @@ from sederunt.model.bot import Bot, Verdict
 from sederunt.model.history import TRANSCRIPTION_PROGRESS
 from sederunt.model.recording import Recording
 from sederunt.model.status import BotStatus, RecordingStatus, Trigger
-from sederunt.model.transcript import Doubt, LiveLine, Transcript
+from sederunt.model.transcript import OF_A_WHOLE_FILE, Doubt, LiveLine, Transcript
 from sederunt.recordings.spans import read_spans
 from sederunt.transcription.access import Access
 from sederunt.transcription.models import ModelRow, batch_twin, find, is_live_here, provider_of
@@ -235,8 +235,12 @@ async def _of_file(recording: Recording, model: ModelRow, context: WorkerContext
 
 
 def told_doubts(transcript: Transcript) -> dict[str, Any]:
-    """Return the event data about stretches that may lack words; of many, the longest."""
-    longest = sorted(transcript.doubts, key=lambda doubt: doubt.start - doubt.end)[:MOST_DOUBTS]
+    """Return the event data about stretches that may lack words; of many, the longest.
+
+    Those of a whole file come first.
+    """
+    longest = sorted(transcript.doubts, key=lambda doubt: (doubt.why not in OF_A_WHOLE_FILE, doubt.start - doubt.end))
+    longest = longest[:MOST_DOUBTS]
     doubts = [asdict(doubt) for doubt in sorted(longest, key=lambda doubt: doubt.start)]
     return {"transcript_doubts": doubts} if doubts else {}
 

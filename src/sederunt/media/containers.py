@@ -6,10 +6,12 @@ demuxer is chosen here, from a table, and a name or an extension never counts.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sederunt.errors import BrokenMedia, MediaError, UnsupportedMedia
+from sederunt.media import mp4, wav
 from sederunt.media.tracks import SoundTrack, heard
 
 if TYPE_CHECKING:
@@ -74,10 +76,20 @@ def open_media(path: Path, kind: ContainerKind | None = None) -> "InputContainer
     import av  # the api only asks what a file is
 
     kind = kind or kind_of(path)
+    options = dict(_OPTIONS)
+    if kind.name == "wav" and wav.understates(path):
+        options["ignore_length"] = "1"
+    opened = partial(av.open, mode="r", format=kind.demuxer, metadata_errors="replace")
     try:
-        container = av.open(
-            f"file:{path.absolute()}", "r", format=kind.demuxer, options=dict(_OPTIONS), metadata_errors="replace"
-        )
+        try:
+            container = opened(f"file:{path.absolute()}", options=options)
+        except av.FFmpegError:
+            end = mp4.end_of_whole_boxes(path) if kind.demuxer == "mov" else 0
+            if not 0 < end < path.stat().st_size:
+                raise
+            # FFmpeg refuses a whole file for the header of its last fragment, where that is cut: it is shown the rest.
+            options["protocol_whitelist"] = "file,subfile"
+            container = opened(f"subfile,,start,0,end,{end},,:file:{path.absolute()}", options=options)
     except av.FFmpegError as error:
         raise BrokenMedia(f"The file looks like {kind.name.upper()} but cannot be opened: {error.strerror}.") from error
     if container.streams.audio and not heard_in(container):
@@ -123,7 +135,7 @@ def _is_quicktime(head: bytes) -> bool:
 
 
 def _is_wav(head: bytes) -> bool:
-    return head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE"
+    return head[:4] in (b"RIFF", *wav.LONG) and head[8:12] == b"WAVE"
 
 
 def _is_webm(head: bytes) -> bool:

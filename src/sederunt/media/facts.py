@@ -15,6 +15,8 @@ class MediaFacts:
     channels: int  # of that with most
     tracks: int = 1  # with sound, also those that are left out
     joined: bool = False  # another recording may begin inside, where the clock does, too
+    ends_early: bool = False  # something of it is missing at its end
+    stated_s: float | None = None  # how long it says that it is, where that is known to be wrong
 
 
 def refuse_overlong(facts: MediaFacts, most_hours: float) -> None:

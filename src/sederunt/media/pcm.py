@@ -258,7 +258,8 @@ class _ResampledRun:
             plain = made.to_ndarray()[0]  # of two channels by turns
             samples = np.multiply(plain, np.float32(1 / 32_768), dtype=np.float32)
             if self._mixer is not None:
-                samples = self._mixer.sum(samples[::2], samples[1::2]) / 2
+                mean = self._mixer.sum(samples[::2], samples[1::2]) / 2
+                samples = np.rint(mean * 32_768) / np.float32(32_768)  # 16 bit, as everywhere
             elif self._channels > 1:
                 samples = samples.reshape(-1, self._channels)
             yield self._start_s + self._given / RATE, samples

@@ -10,17 +10,17 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 
 from sederunt.errors import BrokenMedia, UnsupportedMedia
-from sederunt.media import matroska
+from sederunt.media import matroska, wav
 from sederunt.media.containers import ContainerKind, heard_in, kind_of, open_media
 from sederunt.media.facts import MediaFacts
 from sederunt.media.joined import is_joined
+from sederunt.media.mp4 import boxes
 from sederunt.media.pcm import GAP_S, origin_s
 
 PACKETS_TRIED = 100  # of each sound track; one of them must decode
 COUNT_FROM_ZERO = ("matroska", "ogg")  # demuxers; others state a length from the first packet on
 TAIL_S = 2.0  # so near to its stated end a file must still hold something
-OPEN_SIZES = (0, 0x7FFF_F000)  # sizes from here up, and none, are what live recorders write into WAV headers
-SLACK_BYTES = 4_096  # headers that are wrong by so little are common, and harmless
+FLAC_TAIL_S = 0.5  # FLAC counts its samples
 MOST_INDEX_BYTES = 64 * 1024 * 1024
 MOST_PARTS = 10_000  # top-level boxes or elements looked at; a day's recording in fragments of 10 s has 8,640
 
@@ -28,10 +28,12 @@ MOST_PARTS = 10_000  # top-level boxes or elements looked at; a day's recording 
 def probe(path: Path) -> MediaFacts:
     """Look into a file. It reads at most what it takes to know the duration, and decodes a moment of it.
 
-    UnsupportedMedia: none of our formats, or no sound in it. BrokenMedia: empty, cut short, encrypted, or damaged.
+    UnsupportedMedia: none of our formats, or no sound in it. BrokenMedia: empty, encrypted, or damaged, or cut so short
+    that nothing can be read.
     """
     kind = kind_of(path)
-    _check_whole(path, kind)
+    lacks_bytes = _lacks_bytes(path, kind)
+    may_understate = kind.name == "wav" and wav.understates(path)
     with open_media(path, kind) as container:
         if not container.streams.audio:
             held = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
@@ -40,7 +42,9 @@ def probe(path: Path) -> MediaFacts:
     joined = is_joined(path, kind)
     with open_media(path, kind) as container:
         tracks = heard_in(container)
-        duration_s = _duration_s(container, kind, joined=joined)
+        counts = lacks_bytes or may_understate
+        duration_s, stated_s = _duration_s(container, kind, joined=joined, counts=counts)
+        ends_early = lacks_bytes or _ends_before(duration_s, stated_s, kind)
         if len(tracks) < len(container.streams.audio):
             left_out = [stream for stream in container.streams.audio if stream not in tracks]
             duration_s = min(duration_s, _end_without(container, left_out))
@@ -58,6 +62,8 @@ def probe(path: Path) -> MediaFacts:
             channels=max(stream.codec_context.channels for stream in tracks),
             tracks=len(container.streams.audio),
             joined=joined,
+            ends_early=ends_early,
+            stated_s=round(stated_s, 3) if ends_early or may_understate else None,
         )
 
 
@@ -82,26 +88,39 @@ def _check_decodes(container: InputContainer) -> None:
     raise BrokenMedia("The sound of the file cannot be decoded: it is damaged, or encrypted.")
 
 
-def _duration_s(container: InputContainer, kind: ContainerKind, *, joined: bool) -> float:
-    """Return the stated duration where the file has one that holds; else all packets are counted."""
+def _duration_s(container: InputContainer, kind: ContainerKind, *, joined: bool, counts: bool) -> tuple[float, float]:
+    """Return the duration and the stated one. The stated one is taken where it holds; else all packets are counted.
+
+    Args:
+        counts: whether packets are counted in any case.
+    """
     begins_s = origin_s(container)
     stated_s = (container.duration or 0) / av.time_base
     if kind.demuxer in COUNT_FROM_ZERO:
         stated_s -= max(0.0, begins_s)
     if stated_s <= 0 or kind.name == "mp3":  # an MP3 states nothing or guesses from its bit rate
-        return _last_end_s(container)
+        reached_s = _last_end_s(container)
+        return reached_s, reached_s
+    if counts:
+        return _last_end_s(container), stated_s
     if stated_s > 2 * TAIL_S and not joined:
         container.seek(int((begins_s + stated_s - TAIL_S) * av.time_base))
     reached_s = _last_end_s(container)
-    if reached_s <= 0 < stated_s:  # nothing behind the place sought: FFmpeg misses it in WAV with ADPCM, say
+    # Nothing at the place sought: the file ends before it, or FFmpeg misses it, in WAV with ADPCM, say.
+    if reached_s <= 0 < stated_s or _ends_before(reached_s, stated_s, kind):
         container.seek(0)
         reached_s = _last_end_s(container)
-    if stated_s > 2 * TAIL_S and reached_s < stated_s - TAIL_S:
-        raise BrokenMedia(f"The file ends early: it should last {stated_s:.0f} s, and ends at {reached_s:.0f} s.")
+    if _ends_before(reached_s, stated_s, kind):
+        return reached_s, stated_s
     # A header is the sender's word, and so are the packets' times; the longer of the two is what would be read.
     # Some writers of Matroska state it from the first packet on. In WAV with ADPCM the packets' times are estimates.
     differs_by_s = GAP_S if joined or kind.demuxer in COUNT_FROM_ZERO else TAIL_S
-    return reached_s if reached_s > stated_s + differs_by_s else stated_s
+    return reached_s if reached_s > stated_s + differs_by_s else stated_s, stated_s
+
+
+def _ends_before(reached_s: float, stated_s: float, kind: ContainerKind) -> bool:
+    tail_s = FLAC_TAIL_S if kind.name == "flac" else TAIL_S
+    return stated_s > 2 * tail_s and reached_s < stated_s - tail_s
 
 
 def _end_without(container: InputContainer, left_out: Collection[AudioStream]) -> float:
@@ -163,28 +182,24 @@ class _SoundEnd:
             self.reached_s += lasts_s
 
 
-def _check_whole(path: Path, kind: ContainerKind) -> None:
-    """BrokenMedia where the file itself says that it should be longer, or that it is encrypted."""
+def _lacks_bytes(path: Path, kind: ContainerKind) -> bool:
+    """Return whether the file itself says that it should be longer. BrokenMedia where it says that it is encrypted."""
     size = path.stat().st_size
     with path.open("rb") as file:
         if kind.name == "wav":
-            name, stated = struct.unpack("<4sI", file.read(8))
-            missing = stated + 8 - size
-            if name == b"RIFF" and OPEN_SIZES[0] < stated < OPEN_SIZES[1] and missing > SLACK_BYTES:
-                raise BrokenMedia(f"The file ends early: {size} of {stated + 8} bytes are there.")
-        elif kind.demuxer == "mov":
-            _check_boxes(file, size)
-        elif kind.demuxer == "matroska":
-            _check_segment(file.read(MOST_INDEX_BYTES), size)
+            end = wav.stated_end(path)
+            return end is not None and end - size > wav.SLACK_BYTES
+        if kind.demuxer == "mov":
+            return _lacks_boxes(file, size)
+        return kind.demuxer == "matroska" and _lacks_elements(file.read(MOST_INDEX_BYTES), size)
 
 
-def _check_boxes(file: IO[bytes], size: int) -> None:
-    has_index = False
-    for count, (name, start, end) in enumerate(_boxes(file, size)):
+def _lacks_boxes(file: IO[bytes], size: int) -> bool:
+    has_index = lacks = False
+    for count, (name, start, end) in enumerate(boxes(file, size)):
         _refuse_crumbs(count)
-        if end > size:
-            raise BrokenMedia(f"The file ends early: {size} of {end} bytes are there.")
-        if name == b"moov":
+        lacks = end > size
+        if name == b"moov" and not lacks:
             has_index = True
             file.seek(start)
             index = file.read(min(end - start, MOST_INDEX_BYTES))
@@ -192,6 +207,7 @@ def _check_boxes(file: IO[bytes], size: int) -> None:
                 raise BrokenMedia("The sound of the file is encrypted.")
     if not has_index:
         raise BrokenMedia("The file has no index (moov): its recording was not finished, or it was cut short.")
+    return lacks
 
 
 # From inside the index (moov) to the table of what a track's samples are; and what it says of encrypted sound.
@@ -223,36 +239,18 @@ def _refuse_crumbs(count: int) -> None:
         raise BrokenMedia(f"The file consists of more than {MOST_PARTS:,} parts: it is damaged, or made to do harm.")
 
 
-def _boxes(file: IO[bytes], size: int) -> Iterator[tuple[bytes, int, int]]:
-    """Yield the top-level boxes as (name, start of the content, end)."""
-    at = 0
-    while at + 8 <= size:
-        file.seek(at)
-        length, name = struct.unpack(">I4s", file.read(8))
-        start = at + 8
-        if length == 1:
-            (length,) = struct.unpack(">Q", file.read(8).rjust(8, b"\0"))
-            start = at + 16
-        elif length == 0:
-            length = size - at
-        if length < start - at:
-            raise BrokenMedia(f"The file is damaged near byte {at}.")
-        yield name, start, at + length
-        at += length
-
-
-def _check_segment(head: bytes, size: int) -> None:
+def _lacks_elements(head: bytes, size: int) -> bool:
     segment = matroska.first_segment(head)
     if segment is None:
         raise BrokenMedia("The file is damaged: its Matroska header leads nowhere.")
-    if segment.end is not None and segment.end > size:
-        raise BrokenMedia(f"The file ends early: {size} of {segment.end} bytes are there.")
+    lacks = segment.end is not None and segment.end > size
     parts = matroska.elements(head, segment.start, min(segment.end or size, len(head)))
     for count, element in enumerate(parts):
         _refuse_crumbs(count)
         if element.id == matroska.TRACKS and element.end is not None:
             if matroska.is_encrypted(head, element):
                 raise BrokenMedia("The sound of the file is encrypted.")
-            return
+            return lacks
         if element.id == matroska.CLUSTER:
-            return
+            return lacks
+    return lacks

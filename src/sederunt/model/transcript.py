@@ -6,6 +6,8 @@ from typing import Any
 # Why words may be missing: see `Doubt`.
 WORDLESS = "sound that may be speech, read twice, without a word"
 NO_WORD_AT_ALL = "loud sound, and the transcript has no word at all"
+ENDS_EARLY = "the file ends early: what should follow is missing"
+OF_A_WHOLE_FILE = (NO_WORD_AT_ALL, ENDS_EARLY)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

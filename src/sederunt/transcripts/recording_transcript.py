@@ -18,7 +18,7 @@ from sederunt.media.readers import Readers, until_read
 from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.media.sandboxed_reader import read_pcm_sandboxed, separate_channels_sandboxed
 from sederunt.model.recording import Recording
-from sederunt.model.transcript import NO_WORD_AT_ALL, Doubt, Transcript
+from sederunt.model.transcript import ENDS_EARLY, NO_WORD_AT_ALL, Doubt, Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.tracing import traced
@@ -112,6 +112,9 @@ async def transcribe_recording(
         async with request.readers.place(recording.account_id) as gives_way:
             look = partial(_loud_stretch, path, facts.duration_s, gives_way=gives_way)
             transcript = replace(transcript, doubts=await until_read(look))
+    if facts.ends_early and recording.source_bot_id is None:
+        missing = Doubt(start=facts.duration_s, end=max(facts.duration_s, facts.stated_s or 0.0), why=ENDS_EARLY)
+        transcript = replace(transcript, doubts=(*transcript.doubts, missing))
     return transcript
 
 

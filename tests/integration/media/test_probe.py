@@ -8,13 +8,14 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sederunt.errors import BrokenMedia, MediaError, UnsupportedMedia
 from sederunt.media.matroska import EBML, elements
-from sederunt.media.pcm import read_pcm
+from sederunt.media.pcm import RATE, read_pcm
 from sederunt.media.pieces import write_piece
 from sederunt.media.probe import probe
 from sederunt.model.audio import Packet
@@ -156,7 +157,7 @@ def test_a_file_with_a_header_and_no_sound_is_told(make_file: Make, tmp_path: Pa
     ("name", "arguments"),
     [
         ("a.wav", ()),
-        ("a.m4a", ()),
+        ("a.m4a", ("-movflags", "+faststart")),
         ("a.mp4", ("-movflags", "+faststart")),
         ("a.mp4", ("-movflags", "frag_keyframe+empty_moov", "-frag_duration", "500000")),
         ("a.webm", ()),
@@ -164,12 +165,72 @@ def test_a_file_with_a_header_and_no_sound_is_told(make_file: Make, tmp_path: Pa
         ("a.flac", ()),
     ],
 )
-def test_a_file_that_was_cut_in_transfer_is_told(make_file: Make, name: str, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("share", [0.6, 0.9])
+def test_of_a_file_that_was_cut_what_is_there_is_read(
+    make_file: Make, name: str, arguments: tuple[str, ...], share: float
+) -> None:
     path = make_file(name, "-f", "lavfi", "-i", "anoisesrc=duration=30:amplitude=0.1", *arguments)
+    assert not probe(path).ends_early
     data = path.read_bytes()
-    path.write_bytes(data[: len(data) * 6 // 10])
-    with pytest.raises(BrokenMedia, match=r"ends early|no index"):
+    path.write_bytes(data[: int(len(data) * share)])
+    facts = probe(path)
+    assert facts.ends_early
+    assert facts.duration_s == pytest.approx(30 * share, abs=1.5)
+    assert sum(len(block.samples) for block in read_pcm(path)) / RATE == pytest.approx(facts.duration_s, abs=0.3)
+    from_the_middle = sum(len(block.samples) for block in read_pcm(path, start_s=10.0)) / RATE
+    assert from_the_middle == pytest.approx(facts.duration_s - 10.0, abs=0.3)
+
+
+def test_a_file_with_an_index_and_none_of_its_sound_is_refused(make_file: Make) -> None:
+    path = make_file("a.m4a", *TONE, "-movflags", "+faststart")
+    data = path.read_bytes()
+    path.write_bytes(data[: data.index(b"mdat") + 4])
+    with pytest.raises(BrokenMedia, match="no sound"):
         probe(path)
+
+
+def test_an_mp4_whose_index_is_missing_is_refused(make_file: Make) -> None:
+    path = make_file("a.m4a", *TONE)
+    path.write_bytes(path.read_bytes()[:-6000])
+    with pytest.raises(BrokenMedia, match="no index"):
+        probe(path)
+
+
+def with_sizes_of(path: Path, seconds: float) -> None:
+    """State in the header of a WAV (44.1 kHz, 16 bit, mono) that it has so much sound."""
+    data = bytearray(path.read_bytes())
+    at, stated = data.index(b"data"), round(seconds * 44_100) * 2
+    data[at + 4 : at + 8] = struct.pack("<I", stated)
+    data[4:8] = struct.pack("<I", at + stated)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("stated_s", [0.5, 1.0, 2.5])
+def test_a_wav_with_the_sizes_of_before_a_crash_is_read_to_its_end(make_file: Make, stated_s: float) -> None:
+    path = make_file("a.wav", *TONE)
+    with_sizes_of(path, stated_s)
+    assert probe(path).duration_s == pytest.approx(4.0, abs=0.05)
+    samples = np.concatenate([block.samples for block in read_pcm(path)])
+    assert len(samples) == pytest.approx(4.0 * RATE, abs=800)
+    assert np.std(samples[-RATE:]) > 0.05
+    late = np.concatenate([block.samples for block in read_pcm(path, start_s=3.0)])
+    assert np.array_equal(late[100:-100], samples[3 * RATE :][100 : len(late) - 100])
+
+
+def test_what_follows_the_sound_of_a_wav_is_not_read_as_sound(make_file: Make) -> None:
+    path = make_file("a.wav", *TONE)
+    chunk = b"bext" + struct.pack("<I", 20_000) + b"\x55" * 20_000
+    path.write_bytes(path.read_bytes() + chunk)
+    assert probe(path).duration_s == pytest.approx(4.0, abs=0.01)
+    assert sum(len(block.samples) for block in read_pcm(path)) == pytest.approx(4 * RATE, abs=2)
+
+
+@pytest.mark.parametrize("name", [b"RF64", b"BW64"])
+def test_a_wav_with_long_sizes_is_read(make_file: Make, name: bytes) -> None:
+    path = make_file("a.wav", *TONE, "-rf64", "always")
+    path.write_bytes(name + path.read_bytes()[4:])
+    assert probe(path).container == "wav"
+    assert sum(len(block.samples) for block in read_pcm(path)) == pytest.approx(4 * RATE, abs=800)
 
 
 def test_an_mp3_that_was_cut_is_as_long_as_what_is_there(make_file: Make) -> None:

@@ -17,7 +17,7 @@ from sederunt.media.pcm import RATE, Block
 from sederunt.media.readers import Readers
 from sederunt.model.recording import Recording, RecordingConfig
 from sederunt.model.status import RecordingStatus
-from sederunt.model.transcript import NO_WORD_AT_ALL, Doubt, Transcript, Utterance
+from sederunt.model.transcript import ENDS_EARLY, NO_WORD_AT_ALL, Doubt, Transcript, Utterance
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.transcription.models import find
@@ -168,3 +168,22 @@ async def test_an_empty_transcript_of_loud_sound_is_a_doubt(
     found = await transcribe(objects, tmp_path)
     is_loud = amplitude > 0.01
     assert found.doubts == ((Doubt(start=3.0, end=6.0, why=NO_WORD_AT_ALL),) if is_loud else ())
+
+
+async def test_that_a_file_ends_early_is_a_doubt(
+    clerk: Clerk, objects: Objects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = MediaFacts(
+        container="wav",
+        duration_s=10.0,
+        has_audio=True,
+        has_video=False,
+        codec="pcm",
+        channels=1,
+        ends_early=True,
+        stated_s=25.0,
+    )
+    monkeypatch.setattr(recording_transcript, "probe_sandboxed", lambda *_, **__: facts)
+    found = await transcribe(objects, tmp_path)
+    assert found.segments
+    assert found.doubts[-1] == Doubt(start=10.0, end=25.0, why=ENDS_EARLY)

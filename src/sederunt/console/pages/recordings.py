@@ -1,5 +1,8 @@
 """Recordings: the list with its upload, one of them, and two transcripts side by side."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from starlette.responses import Response
 
 from sederunt.api.resources.recordings import recordings_asked_for
@@ -8,7 +11,9 @@ from sederunt.console.page import Page
 from sederunt.console.pages.bots import player_response
 from sederunt.console.sibling_transcripts import sibling_transcripts
 from sederunt.console.waveform import waveform
+from sederunt.model.history import Event
 from sederunt.model.status import RecordingStatus
+from sederunt.model.transcript import OF_A_WHOLE_FILE
 from sederunt.transcription.models import models
 
 
@@ -40,9 +45,18 @@ async def one_recording(page: Page) -> Response:
         corrections=[correction_values(correction) for correction in corrections],
         recording_url=page.addresses.link(stored, until) if stored else None,
         trouble=next((e.data["message"] for e in reversed(view.events) if e.data.get("message")), None),
+        doubts=_doubts_of_the_file(view.events),
         models=[row for row in models() if row.for_recordings],
         sound=await sibling_transcripts(page, recording.id),
     )
+
+
+def _doubts_of_the_file(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Return what the last transcription doubts about the file as a whole."""
+    found = next(
+        (event.data["transcript_doubts"] for event in reversed(events) if "transcript_doubts" in event.data), ()
+    )
+    return [doubt for doubt in found if doubt["why"] in OF_A_WHOLE_FILE]
 
 
 async def compare(page: Page) -> Response:

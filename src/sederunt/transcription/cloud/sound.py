@@ -67,8 +67,11 @@ class TaskSound:
 def media_type_as_it_is(facts: MediaFacts) -> str | None:
     """Return the media type of a file that every vendor reads as it is; None of any other.
 
-    Which of several tracks a vendor hears, and whether it goes on where another recording begins, it alone knows.
+    Which of several tracks a vendor hears, and whether it goes on where another recording begins or where the stated
+    length ends, it alone knows.
     """
+    if facts.ends_early or facts.stated_s is not None:
+        return None
     if facts.has_video or facts.joined or facts.tracks != 1:
         return None
     return _AS_IT_IS.get(facts.container)

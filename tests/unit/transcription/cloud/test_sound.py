@@ -17,6 +17,8 @@ M4A = MediaFacts(container="m4a", duration_s=9.0, has_audio=True, has_video=Fals
         (replace(M4A, container="webm"), None),
         (replace(M4A, has_video=True), None),
         (replace(M4A, tracks=2), None),
+        (replace(M4A, ends_early=True), None),
+        (replace(M4A, stated_s=3.0), None),
         (replace(M4A, container="ogg"), "audio/ogg"),
         (replace(M4A, container="ogg", joined=True), None),
     ],
