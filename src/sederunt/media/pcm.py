@@ -78,9 +78,9 @@ def origin_s(container: InputContainer) -> float:
 def _sum(sources: Sequence[Iterator[Block]]) -> Iterator[Block]:
     """Add up blocks that begin at the same times. BrokenMedia where no source can be read."""
     left, faults = list(enumerate(sources)), list[BrokenMedia]()
-    mixers = [Mixer() for _ in sources]
+    mixers = [PolarityMixer() for _ in sources]
     while left:
-        blocks: list[tuple[Mixer, Block]] = []
+        blocks: list[tuple[PolarityMixer, Block]] = []
         for number, source in tuple(left):
             try:
                 blocks.append((mixers[number], next(source)))
@@ -96,7 +96,7 @@ def _sum(sources: Sequence[Iterator[Block]]) -> Iterator[Block]:
         raise faults[0]
 
 
-def _added(blocks: Sequence[tuple["Mixer", Block]]) -> Block:
+def _added(blocks: Sequence[tuple["PolarityMixer", Block]]) -> Block:
     """Return the sum of blocks that begin together, as long as the longest; what exceeds full scale is cut off."""
     longest = max((block for _, block in blocks), key=lambda block: len(block.samples))
     total = np.zeros_like(longest.samples)
@@ -106,7 +106,7 @@ def _added(blocks: Sequence[tuple["Mixer", Block]]) -> Block:
     return Block(start_s=longest.start_s, samples=np.clip(total, -1.0, FULL_SCALE))
 
 
-class Mixer:
+class PolarityMixer:
     """Adds one signal to another so that they do not cancel: one may be the other with its polarity inverted."""
 
     def __init__(self) -> None:
@@ -233,7 +233,7 @@ class _ResampledRun:
         self._taken = self._given = 0
         self._channels = channels
         # The resampler itself would add channels that cancel each other.
-        self._mixer = Mixer() if channels == 1 and first.layout.nb_channels > 1 else None
+        self._mixer = PolarityMixer() if channels == 1 and first.layout.nb_channels > 1 else None
         # 16 bit, because only then does the resampler keep a sum of channels from exceeding full scale.
         layout = "mono" if channels == 1 and self._mixer is None else "stereo"
         self._resampler = av.AudioResampler(format="s16", layout=layout, rate=RATE)
