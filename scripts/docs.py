@@ -262,6 +262,8 @@ def models_page() -> str:
 def _model_line(row: ModelRow) -> str:
     others = ", ".join(f"`{name}`" for name in row.names[1:])
     vendor = providers()[row.provider or ""].title + (f" `{row.vendor_model}`" if row.vendor_model else "")
+    if row.end_of_life:
+        vendor += f" (until {row.end_of_life}" + (f", then as `{row.successor}`)" if row.successor else ")")
     marks = ["yes" if flag else "" for flag in (row.realtime, Can.DIARIZE in row.can, Can.DETECT_LANGUAGE in row.can)]
     masks = "vendor" if Can.MASK_PROFANITY in row.can else "we do"
     languages = "the vendor judges" if row.languages is None else str(len(row.languages))

@@ -125,6 +125,7 @@ class ProviderFault(StrEnum):
     AUTH = "auth"  # the credential is not accepted
     PAYMENT = "payment"  # its account has no credit
     INVALID_REQUEST = "invalid_request"  # the vendor does not take what was asked for
+    UNKNOWN_MODEL = "unknown_model"  # the vendor says that it has no such model
     MEDIA = "media"  # the vendor cannot use the sound
     RATE_LIMITED = "rate_limited"
     TRANSIENT = "transient"  # the network, or a fault that passes

@@ -1,10 +1,11 @@
 """Fallback: where a vendor fails for good, the next model of the request (or of the settings) transcribes."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sederunt import log
-from sederunt.errors import ProviderError
+from sederunt.errors import ProviderError, ProviderFault
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.job import Job
 from sederunt.model.bot import Bot
@@ -27,9 +28,18 @@ class Chain:
     """
 
     def __init__(
-        self, rows: Sequence[ModelRow], *, tried: int, job: Job, note: Callable[[Mapping[str, Any]], Awaitable[None]]
+        self,
+        rows: Sequence[ModelRow],
+        *,
+        fallen_to: Sequence[str],
+        job: Job,
+        note: Callable[[Mapping[str, Any]], Awaitable[None]],
     ) -> None:
-        self._rows, self._at, self._job, self._note = rows, min(tried, len(rows) - 1), job, note
+        self._rows, self._at, self._job, self._note = list(rows), 0, job, note
+        for name in fallen_to:
+            if name == self._rows[self._at].successor:
+                self._insert_successor()
+            self._at = min(self._at + 1, len(self._rows) - 1)
 
     @property
     def told(self) -> Mapping[str, Any]:
@@ -45,12 +55,25 @@ class Chain:
                 return await transcribe(self._rows[self._at])
             except ProviderError as error:
                 is_for_good = not error.retryable or self._job.delivered >= TRIES_EACH * (self._at + 1)
-                if self._at + 1 == len(self._rows) or not is_for_good:
+                following = self._following(error)
+                if following is None or not is_for_good:
                     raise
-                await self._go_on(error)
+                await self._go_on(error, following)
 
-    async def _go_on(self, error: ProviderError) -> None:
-        failed, following = self._rows[self._at], self._rows[self._at + 1]
+    def _following(self, error: ProviderError) -> ModelRow | None:
+        """Return the model to ask next: the successor of one that the vendor no longer has, else the next in line."""
+        if error.kind is ProviderFault.UNKNOWN_MODEL:
+            self._insert_successor()
+        return self._rows[self._at + 1] if self._at + 1 < len(self._rows) else None
+
+    def _insert_successor(self) -> None:
+        row = self._rows[self._at]
+        if row.successor and (successor := find(row.successor)):
+            # It is asked for no more than the requested model could do: wishes were checked against that.
+            self._rows.insert(self._at + 1, replace(successor, can=successor.can & row.can))
+
+    async def _go_on(self, error: ProviderError, following: ModelRow) -> None:
+        failed = self._rows[self._at]
         await self._note({"model": failed.identifier, "next_model": following.identifier, "message": str(error)[:500]})
         logger.warning(
             "the next model transcribes",
@@ -71,8 +94,11 @@ async def chain_of(order: Bot | Recording, first: ModelRow, job: Job, context: W
         await store.add_event(order.id, TRANSCRIPTION_FALLBACK, data)
 
     rows = [first, *_rows_after(order, first, context)]
-    tried = sum(event.event == TRANSCRIPTION_FALLBACK for event in await store.events(order.id)) if len(rows) > 1 else 0
-    return Chain(rows, tried=tried, job=job, note=note)
+    history = await store.events(order.id) if len(rows) > 1 or first.successor else ()
+    fallen_to = [
+        str((event.data or {}).get("next_model")) for event in history if event.event == TRANSCRIPTION_FALLBACK
+    ]
+    return Chain(rows, fallen_to=fallen_to, job=job, note=note)
 
 
 def _rows_after(order: Bot | Recording, first: ModelRow, context: WorkerContext) -> list[ModelRow]:

@@ -85,6 +85,8 @@ class ModelRow:
     provider: str | None  # None for "none" alone
     keys: tuple[str, ...] = ()  # further names, as clients of a hosted service write them: "deepgram/nova-2"
     vendor_model: str = ""  # what the vendor calls it; "" where the installation chooses
+    end_of_life: str | None = None  # the day, ISO, on which the vendor removes that model, as announced
+    successor: str | None = None  # the identifier that takes over when the vendor answers that it has no such model
     realtime: bool = False  # transcribes while the meeting goes on
     for_bots: bool = True
     for_recordings: bool = False

@@ -13,7 +13,7 @@ from harness.vendors.rest import Asked, Operation, Part, Reply
 from harness.vendors.shapes import DECIMAL, FLAG, LANGUAGE, TEXT, WHOLE, Refusal, check_query
 from harness.vendors.vendor import Limits, Vendor
 
-MODELS = frozenset({"scribe_v1", "scribe_v2"})
+MODELS = frozenset({"scribe_v2", "scribe_v2_medical", "scribe_v3"})
 FIELDS = {
     "model_id": MODELS,
     "language_code": LANGUAGE,
@@ -129,8 +129,6 @@ def _fields(parts: list[Part]) -> dict[str, str]:
     pairs = [(name, value) for name, value in pairs if value != "null"]
     given = check_query(pairs, FIELDS, repeated=("keyterms",), required=("model_id",), status=422)
     terms = [value for name, value in pairs if name == "keyterms"]
-    if terms and given["model_id"] == "scribe_v1":
-        raise Refusal(422, "keyterms are not supported by scribe_v1")
     if len(terms) > MOST_TERMS or any(len(term) >= MOST_LETTERS or len(term.split()) > MOST_WORDS for term in terms):
         raise Refusal(
             422, f"keyterms: at most {MOST_TERMS}, shorter than {MOST_LETTERS} characters, {MOST_WORDS} words"

@@ -146,6 +146,12 @@ def test_each_fault_ends_as_documented_and_nothing_is_billed_twice(desk: Desk, n
     assert len(desk.simulator.ledger.billed) == (1 if kind is None else 0)
 
 
+def test_a_model_that_a_vendor_has_removed_is_told_from_other_refusals() -> None:
+    with VENDORS["elevenlabs"]() as simulator, pytest.raises(ProviderError) as caught:
+        Desk("elevenlabs", simulator).transcribe("vendor6")
+    assert caught.value.kind is ProviderFault.UNKNOWN_MODEL
+
+
 def test_a_submit_whose_answer_was_lost_is_looked_up_where_that_can_be_done(desk: Desk) -> None:
     desk.simulator.fault("lost", on="submit")
     assert "your country" in heard(desk.transcribe())

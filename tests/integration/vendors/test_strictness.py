@@ -96,9 +96,9 @@ def test_elevenlabs_takes_its_form_and_its_key_alone() -> None:
             parts: dict[str, Any] = {"file": ("a.wav", JFK), **{name: (None, fields[name]) for name in fields}}
             return CLIENT.post(f"{vendor.url}/v1/speech-to-text", files=parts, headers={"xi-api-key": key}).status_code
 
-        assert convert(key="another", model_id="scribe_v1") == 401
+        assert convert(key="another", model_id="scribe_v2") == 401
         assert convert() == 422
-        assert convert(model_id="scribe_v1", unheard_of="1") == 422
-        assert convert(model_id="scribe_v1", keyterms="Sederunt") == 422
+        assert convert(model_id="scribe_v2", unheard_of="1") == 422
+        assert convert(model_id="scribe_v1") == 422, "removed"
         assert convert(model_id="scribe_v2", keyterms="Sederunt", seed="null") == 200
         assert len(vendor.ledger.billed) == 1

@@ -7,11 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from sederunt.errors import MediaError, ProviderError
+from sederunt.errors import MediaError, ProviderError, ProviderFault
 from sederunt.jobs.fallback import TRIES_EACH, Chain
 from sederunt.jobs.job import Job
 from sederunt.model.transcript import Transcript
-from sederunt.transcription.models import ModelRow, find
+from sederunt.transcription.models import Can, ModelRow, find
 
 DONE = Transcript(segments=(), detected_lang="en")
 
@@ -30,7 +30,8 @@ class Desk:
 
     def chain(self, *names: str, delivered: int = 1) -> Chain:
         job = Job(kind="transcribe", id=UUID(int=1), resource="bot", delivered=delivered, cut_off=asyncio.Event())
-        return Chain(rows(*names), tried=len(self.noted), job=job, note=self.note)
+        fallen_to = [note["next_model"] for note in self.noted]
+        return Chain(rows(*names), fallen_to=fallen_to, job=job, note=self.note)
 
     async def note(self, data: Mapping[str, Any]) -> None:
         self.noted.append(data)
@@ -101,3 +102,45 @@ async def test_sound_that_nobody_can_read_is_given_to_nobody_else() -> None:
     with pytest.raises(MediaError):
         await desk.chain("vendor2", "vendor8").first_that_can(desk.transcribe)
     assert desk.asked == ["vendor2"]
+
+
+def unknown_model() -> ProviderError:
+    return ProviderError("ElevenLabs refused (400).", retryable=False, kind=ProviderFault.UNKNOWN_MODEL)
+
+
+async def test_a_model_that_the_vendor_no_longer_has_goes_on_as_its_successor() -> None:
+    desk = Desk(vendor6=unknown_model())
+    chain = desk.chain("vendor6", "vendor8")
+    assert await chain.first_that_can(desk.transcribe) == DONE
+    assert desk.asked == ["vendor6", "vendor6-v2"]
+    assert [(note["model"], note["next_model"]) for note in desk.noted] == [("vendor6", "vendor6-v2")]
+    assert chain.told == {"transcribed_by": "vendor6-v2"}
+
+
+async def test_a_worker_that_was_killed_goes_on_with_the_successor() -> None:
+    desk = Desk(vendor6=unknown_model())
+    desk.errors["vendor6-v2"] = away()
+    with pytest.raises(ProviderError):
+        await desk.chain("vendor6", "vendor8").first_that_can(desk.transcribe)
+    del desk.errors["vendor6-v2"]
+    await desk.chain("vendor6", "vendor8").first_that_can(desk.transcribe)
+    assert desk.asked == ["vendor6", "vendor6-v2", "vendor6-v2"]
+
+
+async def test_a_successor_is_asked_for_no_more_than_the_model_that_was_requested_could_do() -> None:
+    successors: list[ModelRow] = []
+
+    async def transcribe(row: ModelRow) -> Transcript:
+        if row.identifier == "vendor6":
+            raise unknown_model()
+        successors.append(row)
+        return DONE
+
+    await Desk().chain("vendor6").first_that_can(transcribe)
+    assert Can.VOCABULARY not in successors[0].can
+
+
+async def test_any_other_refusal_does_not_bring_the_successor_in() -> None:
+    desk = Desk(vendor6=refused())
+    await desk.chain("vendor6", "vendor8").first_that_can(desk.transcribe)
+    assert desk.asked == ["vendor6", "vendor8"]

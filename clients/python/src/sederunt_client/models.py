@@ -344,6 +344,8 @@ class ModelPrice:
     aliases: tuple[str, ...]
     provider: str | None
     realtime: bool
+    vendor_model: str | None
+    vendor_model_end_of_life: str | None
     rate_per_hour: float
     vendor_usd_per_hour: float | None
     vendor_price_as_of: str | None

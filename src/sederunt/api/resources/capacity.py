@@ -59,6 +59,8 @@ def model_price(row: ModelRow, rates: PricingSettings) -> dict[str, object]:
         "aliases": list(row.names[1:]),
         "provider": row.provider,
         "realtime": row.realtime,
+        "vendor_model": row.vendor_model or None,
+        "vendor_model_end_of_life": row.end_of_life,
         "rate_per_hour": rates.models_per_hour.get(row.identifier, 0.0),
         "vendor_usd_per_hour": vendor.per_hour if vendor else None,
         "vendor_price_as_of": vendor.as_of if vendor else None,

@@ -167,6 +167,8 @@ ANSWERS: Mapping[str, Schema] = {
             "aliases": list_of(TEXT),
             "provider": or_null(TEXT),
             "realtime": FLAG,
+            "vendor_model": or_null(TEXT),
+            "vendor_model_end_of_life": or_null(TEXT),
             "rate_per_hour": NUMBER,
             "vendor_usd_per_hour": or_null(NUMBER),
             "vendor_price_as_of": or_null(TEXT),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -73,6 +74,7 @@ _SAID: Mapping[ProviderFault, str] = MappingProxyType(
         _F.AUTH: "did not accept {label}",
         _F.PAYMENT: "has no credit left for {label}",
         _F.INVALID_REQUEST: "refused to {act}",
+        _F.UNKNOWN_MODEL: "does not know the model",
         _F.MEDIA: "cannot use the sound",
         _F.RATE_LIMITED: "had too many requests with {label}",
         _F.TRANSIENT: "could not {act} just now",
@@ -80,6 +82,28 @@ _SAID: Mapping[ProviderFault, str] = MappingProxyType(
         _F.IN_DOUBT: "may have transcribed this and billed it to {label}, but its answer was lost",
     }
 )
+
+
+_ABSENT = (
+    r"(?:not (?:found|available|supported|valid)|not a valid|not_found|(?:does|do) not exist|unknown|invalid"
+    r"|unsupported|none of|no longer|removed|retired|sunset|deprecated|should be|must be|expected one of)"
+)
+_MODEL_WORD = r"\bmodel(?:_?id|s)?\b"
+_UNKNOWN_MODEL = re.compile(
+    rf"(?:unknown|invalid|unsupported|no such|not a valid|deprecated|retired|removed)[\s_'\":]*(?:\w+ )?{_MODEL_WORD}"
+    rf"|(?:invalid|unknown|unsupported)_model"
+    rf"|model_(?:not_found|not_available|deprecated|removed)",
+    re.IGNORECASE,
+)
+
+
+def names_unknown_model(message: str, vendor_model: str) -> bool:
+    """Return whether a refusal says that the vendor has no such model. One of another field ("keyterms are not
+    supported by scribe_v1") does not.
+    """
+    subject = rf"(?:{_MODEL_WORD}|{re.escape(vendor_model)})" if vendor_model else _MODEL_WORD
+    told = re.compile(rf"{subject}[^.;]{{0,60}}?{_ABSENT}", re.IGNORECASE)
+    return bool(_UNKNOWN_MODEL.search(message) or told.search(message))
 
 
 def explain(_status: int, body: Any) -> Explained:

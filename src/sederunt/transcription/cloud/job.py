@@ -13,7 +13,7 @@ from sederunt import log
 from sederunt.errors import ProviderError, ProviderFault, SetupError
 from sederunt.transcription.cloud.calls import VendorCall
 from sederunt.transcription.cloud.client import GONE, Client, Unanswered
-from sederunt.transcription.cloud.faults import Explained
+from sederunt.transcription.cloud.faults import Explained, names_unknown_model
 from sederunt.transcription.cloud.reading import Unreadable, record, text
 from sederunt.transcription.cloud.vendor import Ask
 
@@ -262,9 +262,15 @@ class VendorJob:
                 if number < self._client.manners.tries and await self._client.pause_after(error, number):
                     continue
                 raise
-            except (ProviderError, SetupError):
+            except (ProviderError, SetupError) as error:
                 self._notes.not_begun(step)
+                if isinstance(error, ProviderError) and self._knows_no_model(error):
+                    error.kind = ProviderFault.UNKNOWN_MODEL
                 raise
+
+    def _knows_no_model(self, error: ProviderError) -> bool:
+        is_refused = error.kind is ProviderFault.INVALID_REQUEST
+        return is_refused and names_unknown_model(str(error), self.ask.model.vendor_model)
 
     def _read(self, told: Any, read: Callable[[Any], T], act: str) -> T:
         try:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sederunt.errors import ProviderFault
-from sederunt.transcription.cloud.faults import Explained, Speaker, explain
+from sederunt.transcription.cloud.faults import Explained, Speaker, explain, names_unknown_model
 
 SPEAKER = Speaker(title="Deepgram", label="the credential 0193", secrets=("s3cret",))
 
@@ -58,3 +58,33 @@ def test_a_vendor_may_know_better_than_the_table() -> None:
 )
 def test_every_shape_of_a_refusal_is_read(body: Any, message: str, code: str) -> None:
     assert explain(400, body) == Explained(message=message, code=code)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "'scribe_v1' is not a valid model_id. Only 'scribe_v2' is.",
+        "400 unsupported_model: Pick another.",
+        "404 model_not_found: Model scribe_v1 not found",
+        "model_id: Input should be 'scribe_v2' or 'scribe_v3'",
+        "The model scribe_v1 has been removed on July 9",
+        "Unknown model: scribe_v1",
+        "scribe_v1 is no longer available",
+        "model: expected one of scribe_v2, scribe_v3",
+    ],
+)
+def test_a_refusal_of_the_model_is_recognised(message: str) -> None:
+    assert names_unknown_model(message, "scribe_v1")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "keyterms are not supported by scribe_v1",
+        "Missing: file",
+        "language_code: invalid",
+        "model scribe_v1 takes no keyterms. diarize is invalid",
+    ],
+)
+def test_a_refusal_of_something_else_says_nothing_of_the_model(message: str) -> None:
+    assert not names_unknown_model(message, "scribe_v1")
