@@ -20,7 +20,7 @@ from sederunt.transcription.live import (
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.pipeline import Pipeline
 from sederunt.transcription.plugins import realtime_provider
-from sederunt.transcription.sessions import Order
+from sederunt.transcription.sessions import NO_COPY_NOTES, CopyNotes, Order
 
 
 def open_live(
@@ -33,6 +33,7 @@ def open_live(
     vocabulary: Sequence[str] = (),
     is_mixed: Callable[[str], bool] = lambda _source: False,
     access: Access | None = None,
+    copies: CopyNotes = NO_COPY_NOTES,
 ) -> LiveTranscription:
     """Open a bot's live transcription, on the running event loop.
 
@@ -44,7 +45,7 @@ def open_live(
     if model_row.provider is None:
         raise ValueError("the model transcribes nothing")
     provider = realtime_provider(model_row.provider)
-    order = Order(model=model_row, lang=lang, vocabulary=tuple(vocabulary), access=access)
+    order = Order(model=model_row, lang=lang, vocabulary=tuple(vocabulary), access=access, copies=copies)
     return Pipeline(settings, provider, order, on_event=on_event, prefix=prefix, is_mixed=is_mixed)
 
 

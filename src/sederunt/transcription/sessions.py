@@ -33,6 +33,28 @@ class Terms:
     resend_s: float = 30.0  # sound kept for the next session, should this one be lost
 
 
+class CopyNotes(Protocol):
+    """Where a session notes what its vendor keeps of it, so that it can be deleted there."""
+
+    async def add(self, copy: str) -> None: ...
+
+    async def replace(self, copy: str, other: str | None) -> None:
+        """Note another copy in place of one, or none."""
+
+
+class NoCopyNotes:
+    """For sessions that belong to nothing that could be deleted, such as those of benchmarks."""
+
+    async def add(self, copy: str) -> None:
+        """Note nothing."""
+
+    async def replace(self, copy: str, other: str | None) -> None:
+        """Note nothing."""
+
+
+NO_COPY_NOTES = NoCopyNotes()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Order:
     """What a session is opened for."""
@@ -43,6 +65,7 @@ class Order:
     mixed: bool = False  # several people are in the stream: tell their voices apart if you can
     mask_profanity: bool = False
     access: Access | None = None  # the caller's credential, or the operator's
+    copies: CopyNotes = NO_COPY_NOTES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -61,6 +61,28 @@ class VendorMemory:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
+class LiveCopies:
+    """What a vendor keeps of one stay's live sessions: `transcription.sessions.CopyNotes`."""
+
+    def __init__(self, objects: Objects, resource_id: UUID, stay: str, owner: Owner) -> None:
+        self._objects, self._key, self._owner = objects, f"{prefix_of(resource_id)}live-{stay}.json", owner
+        self._copies: list[str] = []
+        self._writing = asyncio.Lock()
+
+    async def add(self, copy: str) -> None:
+        self._copies.append(copy)
+        await self._save()
+
+    async def replace(self, copy: str, other: str | None) -> None:
+        self._copies = [each for each in self._copies if each != copy] + ([other] if other else [])
+        await self._save()
+
+    async def _save(self) -> None:
+        async with self._writing:
+            files = {"live": {"copies": self._copies}}
+            await self._objects.put(self._key, json.dumps({**self._owner.to_json(), "files": files}).encode())
+
+
 async def keep_copies_only(objects: Objects, resource_id: UUID) -> None:
     """Forget what was remembered for another try: the transcript is saved."""
     for key in await objects.keys(prefix_of(resource_id)):

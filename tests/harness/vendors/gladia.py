@@ -370,6 +370,7 @@ class Gladia(Vendor):
             raise Refusal(400, "maximum_duration_without_endpointing must be between 5 and 60")
         session = Session(options)
         self.sessions[session.token] = session
+        self.ledger.kept.add(session.id)
         address = f"{self.socket_url}?token={session.token}"
         return Reply(status=201, body={"id": session.id, "created_at": session.created_at, "url": address})
 
@@ -390,8 +391,20 @@ class Gladia(Vendor):
     async def delete_live(self, asked: Asked) -> Reply:
         """DELETE /v2/live/{id}."""
         session = self._session(asked)
+        del self.sessions[session.token]
+        self.ledger.kept.discard(session.id)
         self.ledger.deleted.append(session.id)
+        self.ledger.note()
         return Reply(status=202)
+
+    async def list_live(self, asked: Asked) -> Reply:
+        """GET /v2/live: newest first."""
+        check_query(asked.query, {"offset": WHOLE, "limit": WHOLE})
+        rows = [
+            {"id": session.id, "custom_metadata": session.options.get("custom_metadata")}
+            for session in reversed(self.sessions.values())
+        ]
+        return Reply(body={"next": None, "items": rows})
 
     operations = (
         Operation("upload", "POST", "/v2/upload", upload),
@@ -400,6 +413,7 @@ class Gladia(Vendor):
         Operation("poll", "GET", "/v2/pre-recorded/{id}", poll),
         Operation("delete", "DELETE", "/v2/pre-recorded/{id}", delete),
         Operation("open", "POST", "/v2/live", begin_live),
+        Operation("list_live", "GET", "/v2/live", list_live),
         Operation("look", "GET", "/v2/live/{id}", look),
         Operation("delete_live", "DELETE", "/v2/live/{id}", delete_live),
     )

@@ -22,11 +22,14 @@ from sederunt.meetings.session.roster import Roster
 from sederunt.model.audio import Packet
 from sederunt.model.bot import Bot
 from sederunt.settings import Settings
+from sederunt.storage.objects import Objects
 from sederunt.transcription.access import Access
 from sederunt.transcription.live import Frame, LiveTranscription
 from sederunt.transcription.models import ModelRow, find, has_sockets, provider_of
 from sederunt.transcription.realtime import open_live, prepare_live
+from sederunt.transcription.sessions import NO_COPY_NOTES, CopyNotes
 from sederunt.transcripts.attribution import is_mixed
+from sederunt.transcripts.vendor_memory import LiveCopies, Owner
 
 WRITE_S = 60.0  # how long the last lines wait for a database that is away
 
@@ -54,6 +57,7 @@ async def open_live_session(
     started_ms: int,
     roster: Roster,
     keys: VendorKeys | None = None,
+    objects: Objects | None = None,
 ) -> "LiveSession | None":
     """Open the live side of one page; None for a bot without realtime sockets, which then pays nothing.
 
@@ -61,6 +65,7 @@ async def open_live_session(
         stay: begins the ids of this page's segments: `recorder.stay_name`.
         started_ms: the recording's zero, in Unix milliseconds.
         keys: where the vendor's key comes from, for a model that needs one.
+        objects: where it is noted what the vendor keeps.
     """
     config = journal.bot.config
     if not has_sockets(config.transcription_model, realtime_audio=config.realtime_audio):
@@ -84,6 +89,7 @@ async def open_live_session(
                 vocabulary=config.custom_vocabulary,
                 is_mixed=lambda source: is_mixed(source, roster.fold.sources),
                 access=await _access(journal.bot, model, keys),
+                copies=_copies(journal.bot, model, stay, objects),
             )
         except SederuntError as error:
             writer.trouble(f"Live transcription could not begin: {error}")
@@ -97,6 +103,14 @@ async def _access(bot: Bot, model: ModelRow, keys: VendorKeys | None) -> Access 
     if row is None or keys is None:
         return None
     return await keys.of(bot.account_id, bot.config.transcription_credentials, row)
+
+
+def _copies(bot: Bot, model: ModelRow, stay: str, objects: Objects | None) -> CopyNotes:
+    if objects is None or model.provider is None:
+        return NO_COPY_NOTES
+    credential_id = bot.config.transcription_credentials
+    owner = Owner(provider=model.provider, account_id=bot.account_id, credential_id=credential_id)
+    return LiveCopies(objects, bot.id, stay, owner)
 
 
 class LiveSession:

@@ -193,6 +193,7 @@ class MeetingSession:
             started_ms=started_ms,
             roster=self.observer.roster,
             keys=context.vendor_keys,
+            objects=context.objects,
         )
         recorder = self._make_recorder(started_ms, live)
         self.observer.record(recorder)

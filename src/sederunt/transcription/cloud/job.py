@@ -48,6 +48,18 @@ class Find:
     older: Callable[[Any], VendorCall | None] = _no_older  # the listing's JSON → the request for what is older
 
 
+async def looked_up(client: Client, find: Find) -> Any:
+    """Return what the vendor's list has of a job; None where it has none. Raises ProviderError."""
+    call = find.call
+    for _ in range(MOST_PAGES):
+        listing = await client.fetch(call, "list its jobs")
+        found, older = find.pick(listing), find.older(listing)
+        if found is not None or older is None:
+            return found
+        call = older
+    return None
+
+
 class Notes:
     """What a job has done, kept before and after each step that costs.
 
@@ -293,7 +305,7 @@ class VendorJob:
         answer was `lost`, sending it again may count twice.
         """
         try:
-            found = await self._looked_up(find)
+            found = await looked_up(self._client, find)
         except ProviderError as error:
             if error.status not in NO_LISTING:
                 raise
@@ -304,16 +316,6 @@ class VendorJob:
             "looked up", action="submit_looked_up", step=step, reference=self.ask.reference, found=found is not None
         )
         return found
-
-    async def _looked_up(self, find: Find) -> Any:
-        call = find.call
-        for _ in range(MOST_PAGES):
-            listing = await self._client.fetch(call, "list its jobs")
-            found, older = find.pick(listing), find.older(listing)
-            if found is not None or older is None:
-                return found
-            call = older
-        return None
 
     def _lose(self, step: str, why: str) -> None:
         """Note a lost answer. Raises ProviderError where it is one too many to send the file again."""

@@ -38,7 +38,7 @@ from sederunt.transcription.cloud.vendor import (
     asked,
 )
 from sederunt.transcription.rows import ModelRow
-from sederunt.transcription.sessions import Order, Over, Session, Tell, Terms
+from sederunt.transcription.sessions import NO_COPY_NOTES, CopyNotes, Order, Over, Session, Tell, Terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,14 +90,23 @@ class CloudRealtime:
             mask_profanity=order.mask_profanity,
             mixed=order.mixed,
         )
-        return CloudSession(self._vendor, self._live, settings, ask, tell)
+        return CloudSession(self._vendor, self._live, settings, ask, tell, order.copies)
 
 
 class CloudSession:
     """See `sessions.Session`."""
 
-    def __init__(self, vendor: Vendor, live: Live, settings: Settings, ask: Ask, tell: Tell) -> None:
+    def __init__(
+        self,
+        vendor: Vendor,
+        live: Live,
+        settings: Settings,
+        ask: Ask,
+        tell: Tell,
+        copies: CopyNotes = NO_COPY_NOTES,
+    ) -> None:
         self._vendor, self._live, self._settings, self._ask, self._tell = vendor, live, settings, ask, tell
+        self._copies = copies
         self._codec = live.codec(ask)
         self._sound = _Sound(live.frame_ms, keeps_sent=live.resumes)
         self._speaker = Speaker(title=vendor.row.title, label=ask.access.label, secrets=(ask.access.key,))
@@ -155,7 +164,7 @@ class CloudSession:
     async def _address(self) -> str:
         if self._live.start is not None:
             async with Client(self._vendor, self._settings, self._ask.access, Manners(tries=1)) as client:
-                return await self._live.start(client, self._ask)
+                return await self._live.start(client, self._ask, self._copies)
         assert self._live.path is not None
         root = socket_address(self._settings, self._vendor.row, self._ask.access.region)
         return joined(root, self._live.path(self._ask), may_overlap=not self._vendor.row.paths)

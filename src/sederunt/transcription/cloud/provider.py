@@ -113,8 +113,9 @@ class CloudAccount:
 
         async def ask() -> None:
             async with Client(self._vendor, settings, access, self._manners or Manners()) as client:
-                for call in self._vendor.erase(access, copy):
-                    await client.erase(call)
+                for each in await self._vendor.copies(client, copy):
+                    for call in self._vendor.erase(access, each):
+                        await client.erase(call)
 
         asyncio.run(ask())
 

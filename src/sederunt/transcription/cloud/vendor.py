@@ -13,7 +13,7 @@ from sederunt.transcription.cloud.faults import Explain, Explained, explain
 from sederunt.transcription.languages import is_known
 from sederunt.transcription.provider import Result
 from sederunt.transcription.rows import Can, ModelRow, ProviderRow
-from sederunt.transcription.sessions import SessionEvent, Terms
+from sederunt.transcription.sessions import CopyNotes, SessionEvent, Terms
 
 if TYPE_CHECKING:
     from sederunt.transcription.cloud.client import Client
@@ -121,7 +121,8 @@ class Live:
 
     codec: Callable[[Ask], StreamCodec]
     path: Callable[[Ask], str] | None = None  # of the socket, with its query, from the vendor's root
-    start: Callable[[Client, Ask], Awaitable[str]] | None = None  # or: ask for the socket's whole address first
+    # Or: ask for the socket's whole address first, and note what the vendor keeps of the session.
+    start: Callable[[Client, Ask, CopyNotes], Awaitable[str]] | None = None
     terms: Terms = TERMS
     frame_ms: int = 100
     pace: float = 1.2  # sound may be sent so many times as fast as it was spoken
@@ -141,6 +142,11 @@ def no_calls(_access: Access, _copy: str) -> Sequence[VendorCall]:
     return ()
 
 
+async def itself(_client: Client, copy: str) -> Sequence[str]:
+    """Return the copy: every note names what the vendor keeps."""
+    return (copy,)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Vendor:
     """Everything that is special about one vendor."""
@@ -152,6 +158,7 @@ class Vendor:
     check: Callable[[Access], VendorCall]  # the cheapest call that needs the key
     explain: Explain = explain  # reads refusals: of requests by status, of sockets by close code
     erase: Callable[[Access, str], Sequence[VendorCall]] = no_calls  # deletes a copy that `Job.leaves` noted
+    copies: Callable[[Client, str], Awaitable[Sequence[str]]] = itself  # looks up those that a note names indirectly
     live: Live | None = None
 
 

@@ -11,6 +11,8 @@ from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
 UPLOAD, JOBS, LIVE = "/v2/upload", "/v2/pre-recorded", "/v2/live"
+LIVE_COPY = "live/"  # begins the notes of live sessions, among those of jobs
+UNANSWERED = "unanswered-live/"  # begins the note of a session whose id is not known: its reference follows
 LISTED = 100  # jobs looked through for ours; newest first
 ENDPOINT_S = 0.3  # silence that ends an utterance
 LONGEST_S = 15  # an utterance without a pause is cut then
@@ -60,8 +62,24 @@ def job(job_id: str) -> VendorCall:
 
 
 def delete(_access: Access, copy: str) -> tuple[VendorCall, ...]:
-    """Delete a job with its sound."""
-    return (VendorCall(method="DELETE", path=f"{JOBS}/{copy}"),)
+    """Delete a job, or a live session (`live_copy`), with its sound."""
+    path = f"/v2/{copy}" if copy.startswith(LIVE_COPY) else f"{JOBS}/{copy}"
+    return (VendorCall(method="DELETE", path=path),)
+
+
+def live_copy(session_id: str) -> str:
+    """Return the note of a live session."""
+    return LIVE_COPY + session_id
+
+
+def live_sessions() -> VendorCall:
+    """List the newest live sessions."""
+    return VendorCall(method="GET", path=LIVE, query=[("limit", str(LISTED))])
+
+
+def older_live_sessions(listing: Any) -> VendorCall | None:
+    """List the live sessions behind those of a listing."""
+    return continued(live_sessions(), record(listing).get("next"))
 
 
 def begin(ask: Ask) -> VendorCall:
@@ -74,6 +92,7 @@ def begin(ask: Ask) -> VendorCall:
         "model": ask.model.vendor_model,
         "endpointing": ENDPOINT_S,
         "maximum_duration_without_endpointing": LONGEST_S,
+        "custom_metadata": {"reference": ask.reference},
         "messages_config": {
             "receive_partial_transcripts": True,
             "receive_final_transcripts": True,
