@@ -59,7 +59,9 @@ async def test_copies_are_noted_and_deleted_when_the_vendor_answers_again(tmp_pa
 
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["session known", "killed before the answer came"])
-async def test_live_sessions_at_gladia_are_deleted_with_the_bot(tmp_path: Path, is_killed: bool) -> None:
+async def test_live_sessions_at_gladia_are_deleted_with_the_bot(
+    tmp_path: Path, is_killed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     objects, clock = Objects(MemoryStore()), FakeClock()
     owner = Owner(provider="gladia", account_id=ACCOUNT, credential_id=None)
     with Gladia() as vendor:
@@ -67,7 +69,7 @@ async def test_live_sessions_at_gladia_are_deleted_with_the_bot(tmp_path: Path, 
         settings = Settings(data=tmp_path, providers={"gladia": addresses})
         copies = LiveCopies(objects, RESOURCE, "1-1", owner)
         if is_killed:
-            copies.replace = _nothing  # type: ignore[method-assign]
+            monkeypatch.setattr(copies, "replace", _nothing)
         listener = Listener(GLADIA, settings, vendor.key, "gladia-realtime", copies=copies)
         await listener.say(pcm_of(SHIPPED / "jfk.wav")[:32_000])
         await listener.end()

@@ -28,7 +28,7 @@ async def batch(job: VendorJob) -> Result:
     job.leaves(job_id)
     sent = requests.transcript(job_id)
     told = await job.poll(sent, state)
-    if status_word(record(told).get("status")) == "error":
+    if status_word(record(told).get("status")) in ("error", "failed"):
         return Result(utterances=(), detected_lang=None)  # nobody speaks in it
     return await job.fetch(sent, lambda told: parse(told, job.ask.duration_s), told=told)
 
@@ -39,7 +39,7 @@ def state(told: Any) -> Progress | Explained:
     match status_word(shown.get("status")):
         case "completed":
             return Progress.DONE
-        case "error":
+        case "error" | "failed":
             why = text(shown.get("error"))
             is_silent = any(words in why.lower() for words in SILENT)
             return Progress.DONE if is_silent else Explained(message=why, kind=phrase_kind(why))

@@ -65,7 +65,7 @@ def state(told: Any) -> Progress | Explained:
     match status_word(shown.get("status")):
         case "done":
             return Progress.DONE
-        case "error":
+        case "error" | "failed":
             return Explained(message=text(shown.get("error_message")), code=str(shown.get("error_code") or ""))
     return Progress.RUNNING
 

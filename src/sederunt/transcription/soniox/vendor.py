@@ -45,7 +45,7 @@ def state(told: Any) -> Progress | Explained:
     match status_word(shown.get("status")):
         case "completed":
             return Progress.DONE
-        case "error":
+        case "error" | "failed":  # the SDK's word, and that of its page on errors
             return Explained(message=text(shown.get("error_message")), code=text(shown.get("error_type")))
     return Progress.RUNNING
 

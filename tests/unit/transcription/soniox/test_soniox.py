@@ -7,12 +7,14 @@ import pytest
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.faults import Explained
 from sederunt.transcription.cloud.vendor import Ask, Finished, StreamRefused, asked
 from sederunt.transcription.models import find
 from sederunt.transcription.sessions import Draft, Heard, Settled
 from sederunt.transcription.soniox import requests
 from sederunt.transcription.soniox.parse import parse
 from sederunt.transcription.soniox.stream import SonioxCodec
+from sederunt.transcription.soniox.vendor import state
 
 
 def ask(model: str = "soniox", **wishes: Any) -> Ask:
@@ -124,3 +126,9 @@ def test_a_turn_without_an_endpoint_is_settled_after_a_pause(done_ms: int, settl
     told(codec, piece("Well", 200, 400, is_final=True), done_ms=450)
     later = told(codec, done_ms=done_ms)
     assert [each.said.transcript for each in later if isinstance(each, Settled)] == settled
+
+
+@pytest.mark.parametrize("status", ["error", "failed", "FAILED"])
+def test_a_job_that_failed_is_over_by_either_word(status: str) -> None:
+    told = state({"status": status, "error_message": "No audio", "error_type": "invalid_audio"})
+    assert told == Explained(message="No audio", code="invalid_audio")
