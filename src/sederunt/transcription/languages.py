@@ -21,7 +21,7 @@ _THREE_LETTERS = """
 _KNOWN = frozenset((_TWO_LETTERS + _THREE_LETTERS).split())
 # The same language by another code: two letters of yesterday, and ISO 639-3 or 639-2, as some vendors answer.
 _PAIRS = """
-    nb:no iw:he in:id ji:yi
+    nb:no iw:he in:id ji:yi fil:tl
     afr:af ara:ar aze:az bel:be ben:bn bos:bs bul:bg cat:ca ces:cs cze:cs cmn:zh zho:zh chi:zh cym:cy wel:cy dan:da
     deu:de ger:de ell:el gre:el eng:en est:et eus:eu baq:eu fas:fa per:fa fin:fi fra:fr fre:fr gle:ga glg:gl guj:gu
     heb:he hin:hi hrv:hr hun:hu hye:hy arm:hy ind:id isl:is ice:is ita:it jpn:ja kan:kn kat:ka geo:ka kaz:kk kor:ko

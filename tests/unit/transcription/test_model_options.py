@@ -6,7 +6,9 @@ import pytest
 
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.vendor import asked
+from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.model_options import option_faults
+from sederunt.transcription.models import find
 from sederunt.transcription.rows import Can, ModelRow, VocabularyRule
 
 ALL = ModelRow(
@@ -66,3 +68,15 @@ def test_custom_words_beyond_the_vendors_limits_are_told(vocabulary: list[str], 
 
 def test_custom_words_are_taken_for_a_model_that_uses_none() -> None:
     assert faults(NOTHING, None, ["a", "agent 7", "incomprehensible"]) == {}
+
+
+@pytest.mark.parametrize("model", ["vendor3", "vendor7", "vendor7-realtime", "vendor8", "vendor8-realtime"])
+def test_a_language_that_a_vendor_does_not_list_is_refused_before_the_meeting(model: str) -> None:
+    row = find(model)
+    assert row is not None
+    assert "lang is 'yue'" in faults(row, "yue").get("lang", "")
+    assert all(faults(row, lang) == {} for lang in ("fil", "tl", "fil-PH", "de-CH", "nb", "zh-Hant", "iw"))
+
+
+def test_tagalog_by_its_code_in_browsers_is_sent_by_that_of_the_vendors() -> None:
+    assert (primary_tag("fil"), primary_tag("fil-PH"), primary_tag("tgl")) == ("tl", "tl", "tl")

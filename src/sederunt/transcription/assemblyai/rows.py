@@ -20,6 +20,14 @@ PROVIDER_ROW = ProviderRow(
     paths=("/v2/upload", "/v2/transcript", "/v3/ws"),
 )
 
+# AssemblyAI's page on universal-2, read 2026-11-28; its variants of English aside.
+_TAGS = """
+    af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu
+    hy id is it ja jw ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt
+    ro ru sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh
+"""
+_UNIVERSAL_2 = frozenset(_TAGS.split())
+
 MODELS = (
     ModelRow(
         identifier="vendor3",
@@ -29,6 +37,7 @@ MODELS = (
         vendor_model="universal-2",
         for_recordings=True,
         can=frozenset(Can),
+        languages=_UNIVERSAL_2,
         vocabulary=VocabularyRule(terms=200, words=6),
         price=Price(per_hour=0.15, as_of="2026-10-07", note="read second-hand"),
     ),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.calls import Sound, VendorCall
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
 PATH = "/v1/speech-to-text"
+CODES: Mapping[str, str] = {"tl": "fil"}  # Tagalog stands in its list by this code alone
 
 
 def headers(access: Access) -> dict[str, str]:
@@ -29,7 +32,7 @@ def transcribe(ask: Ask) -> VendorCall:
         ("diarize", "true" if ask.diarize else "false"),
     ]
     if tag := primary_tag(ask.lang):
-        form.append(("language_code", tag))
+        form.append(("language_code", CODES.get(tag, tag)))
     form += [("keyterms", term) for term in ask.vocabulary]
     return VendorCall(
         method="POST",

@@ -17,6 +17,14 @@ PROVIDER_ROW = ProviderRow(
     paths=("/v2/upload", "/v2/pre-recorded", "/v2/live"),
 )
 
+# The codes of Gladia's enumeration, one for files and streams; read 2026-11-28.
+_TAGS = """
+    af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu
+    hy id is it ja jw ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt
+    ro ru sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh
+"""
+_LANGUAGES = frozenset(_TAGS.split())
+
 _VOCABULARY = VocabularyRule(terms=100, words=5)
 
 MODELS = (
@@ -28,6 +36,7 @@ MODELS = (
         vendor_model="solaria-1",
         for_recordings=True,
         can=frozenset({Can.DIARIZE, Can.DETECT_LANGUAGE, Can.VOCABULARY}),
+        languages=_LANGUAGES,
         vocabulary=_VOCABULARY,
         price=Price(per_hour=0.61, as_of="2026-06-12", note="read second-hand; from $0.20 by plan"),
     ),
@@ -39,6 +48,7 @@ MODELS = (
         vendor_model="solaria-1",
         realtime=True,
         can=frozenset({Can.DETECT_LANGUAGE, Can.VOCABULARY}),
+        languages=_LANGUAGES,
         vocabulary=_VOCABULARY,
         price=Price(per_hour=0.75, as_of="2026-06-12", note="read second-hand; from $0.25 by plan"),
     ),

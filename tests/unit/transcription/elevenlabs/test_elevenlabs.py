@@ -25,6 +25,7 @@ def ask(model: str = "elevenlabs-v2", **wishes: Any) -> Ask:
 def test_a_language_is_sent_without_its_region_or_not_at_all() -> None:
     assert ("language_code", "pt") in requests.transcribe(ask(lang="pt-BR")).form
     assert "language_code" not in dict(requests.transcribe(ask(lang="multi")).form)
+    assert ("language_code", "fil") in requests.transcribe(ask(lang="tl")).form
 
 
 def test_custom_words_go_to_the_second_generation_alone() -> None:

@@ -23,7 +23,7 @@ def ask(**wishes: Any) -> Ask:
 
 
 @pytest.mark.parametrize(
-    ("lang", "sent"), [(None, None), ("multi", None), ("de-CH", "de"), ("yue", "yue"), ("fil", None), ("tlh", None)]
+    ("lang", "sent"), [(None, None), ("multi", None), ("de-CH", "de"), ("yue", "yue"), ("fil", "tl"), ("tlh", None)]
 )
 def test_a_language_is_never_guessed_for_a_wrong_one_is_a_translation(lang: str | None, sent: str | None) -> None:
     assert requests.submit(ask(lang=lang), "https://x/").json["input"].get("language_code") == sent
