@@ -1,6 +1,7 @@
 """Utterances cut and joined without harm to their text: spaces and punctuation stay where the model put them."""
 
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -61,15 +62,57 @@ def cut_at_pauses(utterance: Utterance, pause_s: float) -> list[Utterance]:
 
 def clamped(utterance: Utterance, duration_s: float) -> Utterance:
     """Return an utterance with every time within the recording, in order, and its own times around its words."""
-    words: list[Word] = []
-    for word in utterance.words:
-        start = min(duration_s, max(0.0, word.start, words[-1].start if words else 0.0))
-        words.append(replace(word, start=start, end=min(duration_s, max(start, word.end))))
+    words = in_order(utterance.words, duration_s)
     start = min(duration_s, max(0.0, utterance.start))
     end = min(duration_s, max(start, utterance.end))
     if words:
         start, end = words[0].start, max(word.end for word in words)
     return replace(utterance, start=start, end=end, words=tuple(words))
+
+
+def in_order(words: Sequence[Word], until: float = float("inf")) -> list[Word]:
+    """Return words whose starts rise and lie between 0 and `until`. Those that break the order of most are put between
+    their neighbours, and no other word is moved.
+    """
+    kept = _longest_rise([word.start if 0 <= word.start <= until else None for word in words])
+    following = until  # the start of the next word in order
+    limits: list[float] = []
+    for place in range(len(words) - 1, -1, -1):
+        following = words[place].start if place in kept else following
+        limits.append(following)
+    mended: list[Word] = []
+    before = 0.0
+    for place, (word, limit) in enumerate(zip(words, reversed(limits), strict=True)):
+        if place in kept:
+            start, end = word.start, max(word.start, word.end)
+        else:
+            last = mended[-1].end if mended else 0.0
+            start = max(before, min(word.start if word.start >= before else last, limit))
+            start = start if start < float("inf") else last
+            end = max(start, min(word.end, limit)) if word.end < float("inf") else start
+        mended.append(replace(word, start=start, end=min(until, end)))
+        before = start
+    return mended
+
+
+def _longest_rise(starts: Sequence[float | None]) -> set[int]:
+    """Return the places of as many starts as possible that rise; None stands for one that cannot be right."""
+    tails: list[float] = []  # the least start that ends a rise of each length
+    places: list[int] = []
+    previous: dict[int, int | None] = {}
+    for place, start in enumerate(starts):
+        if start is None:
+            continue
+        length = bisect_right(tails, start)
+        previous[place] = places[length - 1] if length else None
+        tails[length : length + 1] = [start]
+        places[length : length + 1] = [place]
+    found: set[int] = set()
+    at = places[-1] if places else None
+    while at is not None:
+        found.add(at)
+        at = previous[at]
+    return found
 
 
 def _cut(utterance: Utterance, cuts: Sequence[int]) -> list[Utterance]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from sederunt.model.transcript import Utterance, Word
 from sederunt.transcription.cloud.long_json import LongArray
 from sederunt.transcription.languages import primary_tag
-from sederunt.transcription.text import join
+from sederunt.transcription.text import in_order, join
 
 T = TypeVar("T")
 
@@ -18,6 +18,8 @@ T = TypeVar("T")
 PAUSE_S = 0.8
 # An utterance that goes on for so long is cut at the next end of a sentence.
 LONG_S = 30.0
+# A word so far from where its neighbours are has a wrong time.
+FAR_S = 30.0
 
 
 class Unreadable(Exception):
@@ -175,7 +177,7 @@ def utterances_of(tokens: Iterable[Token], *, pause_s: float = PAUSE_S) -> tuple
     sentences."""
     found: list[Utterance] = []
     run: list[Token] = []
-    for token in tokens:
+    for token in _with_times_in_order(tokens):
         if run and _is_cut(run, token, pause_s):
             found.append(_utterance(run))
             run = []
@@ -183,6 +185,22 @@ def utterances_of(tokens: Iterable[Token], *, pause_s: float = PAUSE_S) -> tuple
     if run:
         found.append(_utterance(run))
     return tuple(found)
+
+
+def _with_times_in_order(tokens: Iterable[Token]) -> list[Token]:
+    """Return tokens with wrong times put right, channel by channel: one far away would be cut off, and sorted away.
+
+    Voices that speak at once are told in some disorder, so that only a time far from its neighbours counts as wrong.
+    """
+    listed = list(tokens)
+    by_channel: dict[Hashable, list[int]] = {}
+    for place, token in enumerate(listed):
+        by_channel.setdefault(token.channel, []).append(place)
+    for places in by_channel.values():
+        for place, word in zip(places, in_order([listed[place].word for place in places]), strict=True):
+            if abs(word.start - listed[place].word.start) > FAR_S:
+                listed[place] = replace(listed[place], word=word)
+    return listed
 
 
 def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:

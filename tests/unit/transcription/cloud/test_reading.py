@@ -72,3 +72,16 @@ def test_utterances_are_put_in_order_and_empty_ones_are_left_out() -> None:
 
     found = ordered([utterance(5, 3), utterance(1, 8), utterance(2, 3), utterance(0, 9, " ")])
     assert [(each.start, each.speaker) for each in found] == [(1, 0), (2, 1), (5, 1)]
+
+
+def test_a_word_with_a_wrong_time_stays_in_its_sentence() -> None:
+    tokens = [token("one", 1.0), token("two", 1e9), token("three", 2.0), token("four.", -50.0), token("Five", 3.0)]
+    (found,) = utterances_of(tokens)
+    assert found.transcript == "one two three four. Five"
+    assert [word.start for word in found.words if word.word in ("one", "three", "five")] == [1.0, 2.0, 3.0]
+    assert (found.start, found.end) == (1.0, 3.4)
+
+
+def test_each_channel_has_an_order_of_its_own() -> None:
+    tokens = [token("a", 50.0), token("b", 90.0), token("c", 1.0, channel=1), token("d", 95.0, channel=1)]
+    assert [word.start for each in utterances_of(tokens) for word in each.words] == [50.0, 90.0, 1.0, 95.0]
