@@ -44,7 +44,7 @@ def _said(answer: Mapping[str, Any], duration_s: float) -> list[Token]:
     for each in records(answer.get("utterances")):
         start, end = number(each.get("start")) / 1000, number(each.get("end")) / 1000
         found += tokens(records(each.get("words")), voices) or spread(
-            text(each.get("text")), start, end, speaker=voices.number(voice_of(each))
+            text(each.get("text")), start, end, speaker=voices.number(voice_of(each), start, end)
         )
     found = found or spread(text(answer.get("text")), 0.0, number(answer.get("audio_duration"), duration_s))
     return sure(found, records(answer.get("words")), "text")
@@ -63,7 +63,7 @@ def tokens(words: Iterable[Mapping[str, Any]], voices: Voices) -> list[Token]:
             start=round(start, 3),
             end=round(max(start, number(item.get("end"), start * 1000) / 1000), 3),
             confidence=share(item.get("confidence")),
-            speaker=voices.number(voice_of(item)),
+            speaker=voices.number(voice_of(item), start, number(item.get("end")) / 1000),
         )
         found.append(Token(word=word, written=written, ends_sentence=written.endswith((".", "?", "!"))))
     return found

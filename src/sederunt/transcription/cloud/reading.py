@@ -106,13 +106,20 @@ class Voices:
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
         self._last = 0  # before any label, the number that the first one will have
+        self._until = float("inf")  # where the last word ends
 
-    def number(self, label: Any) -> int:
+    def number(self, label: Any, start: float | None = None, end: float = 0.0) -> int:
         """Return the label's number; of no label the number before it, else of the next, without counting a voice:
         a word that the vendor knows no voice of would cut another's sentence in three.
+
+        Behind a pause (where times are given) such a word begins the turn of somebody else: a voice of its own.
         """
         if label is not None and label != "" and isinstance(label, Hashable):
             self._last = self._numbers.setdefault(label, len(self._numbers))
+        elif self._numbers and start is not None and start - self._until > PAUSE_S:
+            self._last = self._numbers.setdefault(f"unknown at {start:g}", len(self._numbers))
+        if start is not None:
+            self._until = max(start, end)
         return self._last
 
     @property
@@ -201,6 +208,25 @@ def _with_times_in_order(tokens: Iterable[Token]) -> list[Token]:
             if abs(word.start - listed[place].word.start) > FAR_S:
                 listed[place] = replace(listed[place], word=word)
     return listed
+
+
+def with_times(utterances: Sequence[Utterance], duration_s: float) -> tuple[Utterance, ...]:
+    """Return utterances whose words have times: where a vendor told none, their words are spread over the file, so that
+    the order in which they were told remains that of the conversation.
+    """
+    words = [word for each in utterances for word in each.words]
+    if len(words) < 2 or any(word.start or word.end for word in words):
+        return tuple(utterances)
+    step, at = duration_s / len(words), 0
+    timed: list[Utterance] = []
+    for each in utterances:
+        spaced = tuple(
+            replace(word, start=round((at + n) * step, 3), end=round((at + n + 1) * step, 3))
+            for n, word in enumerate(each.words)
+        )
+        at += len(spaced)
+        timed.append(replace(each, start=spaced[0].start, end=spaced[-1].end, words=spaced) if spaced else each)
+    return tuple(timed)
 
 
 def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:

@@ -14,7 +14,7 @@ from sederunt.transcription.cloud import plan
 from sederunt.transcription.cloud.client import Client, Manners
 from sederunt.transcription.cloud.job import Notes, VendorJob
 from sederunt.transcription.cloud.plan import PlannedFile
-from sederunt.transcription.cloud.reading import PAUSE_S, Unreadable
+from sederunt.transcription.cloud.reading import PAUSE_S, Unreadable, with_times
 from sederunt.transcription.cloud.sound import BITS_PER_S, TaskSound, levels_of, media_type_as_it_is, write_file
 from sederunt.transcription.cloud.vendor import Ask, Vendor, asked
 from sederunt.transcription.provider import FinishedPart, Result, Task
@@ -97,7 +97,8 @@ class Work:
             result = await self._vendor.batch(job)
         except Unreadable as fault:
             raise job.failed(str(fault)) from fault
-        result = replace(result, copies=tuple(notes.copies))
+        utterances = with_times(result.utterances, file.duration_s)
+        result = replace(result, utterances=utterances, copies=tuple(notes.copies))
         self._remember(name, {"copies": notes.copies, "result": json_of(result)})
         if media_type is None:
             path.unlink()

@@ -88,7 +88,7 @@ def tokens(alternative: Mapping[str, Any], voices: Voices, *, channel: int = 0) 
             start=round(start, 3),
             end=round(max(start, number(word.get("end"), start)), 3),
             confidence=share(word.get("confidence"), 0.0),
-            speaker=voices.number(word.get("speaker")),
+            speaker=voices.number(word.get("speaker"), start, number(word.get("end"))),
         )
         found.append(
             Token(word=said, written=written, ends_sentence=written.endswith((".", "?", "!")), channel=channel)

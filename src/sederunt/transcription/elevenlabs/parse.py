@@ -60,7 +60,7 @@ def _tokens(items: Sequence[Mapping[str, Any]]) -> list[Token]:
             start=round(start, 3),
             end=round(max(start, number(item.get("end"), start)), 3),
             confidence=_confidence(item.get("logprob")),
-            speaker=voices.number(item.get("speaker_id")),
+            speaker=voices.number(item.get("speaker_id"), start, number(item.get("end"))),
         )
         found.append(
             Token(

@@ -54,7 +54,7 @@ def parse(body: Any, duration_s: float = 0.0) -> Result:
 
 def tokens(utterance: Mapping[str, Any], voices: Voices) -> list[Token]:
     """Return the words of an utterance; one without a space before it goes on with the last, as in Japanese."""
-    channel, voice = utterance.get("channel"), voices.number(_label(utterance))
+    channel, voice = utterance.get("channel"), voices.number(_label(utterance), *_stretch(utterance))
     found: list[Token] = []
     words = records(utterance.get("words"))
     has_spaces = any(text(item.get("word"))[:1].isspace() for item in words[1:])
@@ -82,6 +82,10 @@ def tokens(utterance: Mapping[str, Any], voices: Voices) -> list[Token]:
         )
     start, end = number(utterance.get("start")), number(utterance.get("end"))
     return found or spread(text(utterance.get("text")), start, end, speaker=voice)
+
+
+def _stretch(utterance: Mapping[str, Any]) -> tuple[float, float]:
+    return number(utterance.get("start")), number(utterance.get("end"))
 
 
 def _label(utterance: Mapping[str, Any]) -> tuple[str, str] | None:

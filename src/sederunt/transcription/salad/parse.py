@@ -60,7 +60,7 @@ def _tokens(words: Sequence[Mapping[str, Any]]) -> list[Token]:
             start=round(start, 3),
             end=round(max(start, number(item.get("end"), start)), 3),
             confidence=share(item.get("score")),
-            speaker=voices.number(item.get("speaker")),
+            speaker=voices.number(item.get("speaker"), start, number(item.get("end"))),
         )
         found.append(Token(word=word, written=written, ends_sentence=written.endswith((".", "?", "!"))))
     return found
@@ -72,7 +72,7 @@ def _sentences(sentences: Sequence[Mapping[str, Any]]) -> tuple[Utterance, ...]:
         Utterance(
             start=round(start, 3),
             end=round(max(start, end), 3),
-            speaker=voices.number(sentence.get("speaker")),
+            speaker=voices.number(sentence.get("speaker"), start, end),
             confidence=0.0,
             transcript=text(sentence.get("text")).strip(),
         )

@@ -87,12 +87,13 @@ def _word(run: list[Piece], voices: Voices) -> list[Token]:
         return []
     start = number(run[0].get("start_ms")) / 1000
     end = number(run[-1].get("end_ms"), start * 1000) / 1000
+    label = next((found for piece in run if (found := piece.get("speaker")) is not None), None)
     word = Word(
         word=written.strip(_MARKS) or written,
         start=round(start, 3),
         end=round(max(start, end), 3),
         confidence=average(share(piece.get("confidence")) for piece in run),
-        speaker=voices.number(next((label for piece in run if (label := piece.get("speaker")) is not None), None)),
+        speaker=voices.number(label, start, end),
     )
     return [
         Token(

@@ -81,7 +81,7 @@ def _token(item: Item, best: Item, content: str, before: str, voices: Voices, *,
         start=round(start, 3),
         end=round(max(start, number(item.get("end_time"), start)), 3),
         confidence=share(best.get("confidence")),
-        speaker=voices.number(voice_of(item)),
+        speaker=voices.number(voice_of(item), start, number(item.get("end_time"))),
     )
     return Token(word=word, written=before + content, glued=glued)
 

@@ -12,6 +12,7 @@ from sederunt.transcription.cloud.reading import (
     records,
     share,
     utterances_of,
+    with_times,
 )
 
 
@@ -85,3 +86,42 @@ def test_a_word_with_a_wrong_time_stays_in_its_sentence() -> None:
 def test_each_channel_has_an_order_of_its_own() -> None:
     tokens = [token("a", 50.0), token("b", 90.0), token("c", 1.0, channel=1), token("d", 95.0, channel=1)]
     assert [word.start for each in utterances_of(tokens) for word in each.words] == [50.0, 90.0, 1.0, 95.0]
+
+
+def untimed(text: str, speaker: int) -> Token:
+    word = Word(word=text, start=0.0, end=0.0, confidence=0.9, speaker=speaker)
+    return Token(word=word, written=text)
+
+
+def test_words_without_times_keep_the_order_of_the_turns() -> None:
+    tokens = [untimed("Hello", 0), untimed("there", 0), untimed("Hi", 1), untimed("Well", 0)]
+    found = with_times(ordered(utterances_of(tokens)), 8.0)
+    assert [(each.transcript, each.speaker, each.start, each.end) for each in found] == [
+        ("Hello there", 0, 0.0, 4.0),
+        ("Hi", 1, 4.0, 6.0),
+        ("Well", 0, 6.0, 8.0),
+    ]
+
+
+def test_words_with_any_time_are_left_alone() -> None:
+    found = utterances_of([token("One", 0.0), token("two", 1.0)])
+    assert with_times(found, 60.0) == found
+
+
+def test_a_turn_of_an_unknown_voice_is_a_voice_of_its_own_behind_a_pause() -> None:
+    voices = Voices()
+    told = [
+        ("S1", 0, 1),
+        (None, 1.1, 1.4),
+        ("S1", 1.5, 2),
+        (None, 4, 5),
+        (None, 5.1, 9),
+        ("S1", 9.2, 10),
+        ("S2", 12, 13),
+    ]
+    assert [voices.number(label, start, end) for label, start, end in told] == [0, 0, 0, 1, 1, 0, 2]
+
+
+def test_where_no_voice_is_told_apart_a_pause_makes_none() -> None:
+    voices = Voices()
+    assert [voices.number(None, start, start + 1) for start in (0.0, 5.0, 10.0)] == [0, 0, 0]

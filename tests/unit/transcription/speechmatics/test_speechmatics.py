@@ -181,3 +181,9 @@ def test_a_final_that_has_a_text_only_costs_no_word() -> None:
     read(codec, "AddTranscript", metadata={"transcript": "Well then", "start_time": 1.0, "end_time": 2.0})
     (said, _) = read(codec, "EndOfTranscript")
     assert (said.said.transcript, said.said.start, said.said.end) == ("Well then", 1.0, 2.0)
+
+
+def test_a_turn_that_is_nobodys_is_not_put_under_the_name_before_it() -> None:
+    results = [item("One", 0), item("two", 0.4, speaker="UU"), item("Three", 5, speaker="UU"), item("Four", 9)]
+    found = parse({"results": results}).utterances
+    assert [(each.transcript, each.speaker) for each in found] == [("One two", 0), ("Three", 1), ("Four", 0)]
