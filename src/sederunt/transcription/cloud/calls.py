@@ -30,6 +30,8 @@ class VendorCall:
     json: Any = None
     form: Sequence[tuple[str, str]] = ()  # the other fields of a multipart body
     sound: Sound | None = None
+    # Refusals (status, the vendor's code or None for any) that answer the question all the same.
+    answering_refusals: frozenset[tuple[int, str | None]] = frozenset()
     answers_late: bool = False  # the reply comes when the vendor has heard everything: wait as long as that takes
 
     @property

@@ -190,7 +190,10 @@ class Client:
             if is_read and not reply.is_json:
                 raise self._unanswered(act, "its answer is no JSON", may_count=call.method == "POST")
             return reply
-        error = self.speaker.refusal(act, reply.status, self.vendor.explain(reply.status, reply.body))
+        explained = self.vendor.explain(reply.status, reply.body)
+        if {(reply.status, None), (reply.status, explained.code)} & call.answering_refusals:
+            return reply
+        error = self.speaker.refusal(act, reply.status, explained)
         if not error.retryable:
             raise error
         after_s = retry_after_s(reply.headers.get("retry-after"), datetime.now(UTC))

@@ -19,8 +19,8 @@ def headers(access: Access) -> dict[str, str]:
 
 
 def check(_access: Access) -> VendorCall:
-    """Ask whose key it is: free, and refused without a good key."""
-    return VendorCall(method="GET", path="/v1/user")
+    """Ask whose key it is: free, and refused without a good key. One that may only transcribe lacks a permission."""
+    return VendorCall(method="GET", path="/v1/user", answering_refusals=frozenset({(401, "missing_permissions")}))
 
 
 def transcribe(ask: Ask) -> VendorCall:
