@@ -28,7 +28,8 @@ VENDOR = Vendor(
         path=requests.stream,
         keepalive=KEEPALIVE,
         keepalive_s=4.0,
-        # 1011 is also what ten seconds without a sound end with; 1008 is undecodable sound, not a wrong key.
-        closes={1008: ProviderFault.INVALID_REQUEST},
+        # 1011 is also what ten seconds without a sound end with; 1008 is sound that it could not decode, which the next
+        # session may hear, not a wrong key.
+        closes={1008: ProviderFault.TRANSIENT},
     ),
 )

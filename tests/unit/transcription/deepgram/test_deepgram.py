@@ -11,6 +11,7 @@ from sederunt.transcription.cloud.vendor import Ask, Finished, StreamRefused, as
 from sederunt.transcription.deepgram import requests
 from sederunt.transcription.deepgram.parse import parse
 from sederunt.transcription.deepgram.stream import DeepgramCodec
+from sederunt.transcription.deepgram.vendor import VENDOR
 from sederunt.transcription.models import find
 from sederunt.transcription.sessions import Draft, Heard, Onset, Settled
 
@@ -226,3 +227,8 @@ def test_the_other_messages() -> None:
     assert told == [StreamRefused(kind=ProviderFault.INVALID_REQUEST, message="odd", code="SchemaError")]
     for odd in ('{"type": "New"}', "no json", "[1]", '{"type": "Results", "is_final": true, "channel": 7}'):
         assert not [event for event in codec.read(odd) if not isinstance(event, Heard)]
+
+
+def test_sound_that_could_not_be_decoded_is_sent_to_another_session() -> None:
+    assert VENDOR.live is not None
+    assert VENDOR.live.closes == {1008: ProviderFault.TRANSIENT}
