@@ -117,8 +117,25 @@ def explain(_status: int, body: Any) -> Explained:
         if isinstance(value, Mapping):
             return explain(_status, value)
         if isinstance(value, str) and value.strip():
-            return Explained(message=value, code=_code(body))
-    return Explained(code=_code(body))
+            return Explained(message=": ".join(filter(None, (value, _faults_of_fields(body)))), code=_code(body))
+    return Explained(message=_faults_of_fields(body), code=_code(body))
+
+
+def _faults_of_fields(body: Mapping[str, Any]) -> str:
+    """Return what exactly was refused, where a vendor lists it: texts, or objects with a place and a message."""
+    for name in ("validation_errors", "errors"):
+        if isinstance(faults := body.get(name), list):
+            return "; ".join(filter(None, map(_fault_of_field, faults)))
+    return ""
+
+
+def _fault_of_field(fault: Any) -> str:
+    if not isinstance(fault, Mapping):
+        return fault if isinstance(fault, str) else ""
+    place = fault.get("location") or fault.get("field") or fault.get("path") or fault.get("loc")
+    place = ".".join(map(str, place)) if isinstance(place, list) else str(place or "")
+    message = fault.get("message") or fault.get("msg") or fault.get("detail")
+    return ": ".join(filter(None, (place, message if isinstance(message, str) else "")))
 
 
 def _code(body: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.faults import Explained, explain
 from sederunt.transcription.cloud.job import VendorJob
-from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.reading import listed, record, records, text
 from sederunt.transcription.cloud.vendor import Vendor
 from sederunt.transcription.elevenlabs import requests
 from sederunt.transcription.elevenlabs.parse import parse
@@ -38,11 +38,17 @@ async def batch(job: VendorJob) -> Result:
 def refusal(status: int, body: Any) -> Explained:
     """Read a refusal: {"detail": {"status", "message"}}, or a list of faults of a form."""
     detail = record(body).get("detail")
-    faults = [text(fault.get("msg")) for fault in records(detail)] if isinstance(detail, list) else []
+    faults = [_fault(each) for each in records(detail)] if isinstance(detail, list) else []
     if faults:
         return Explained(message="; ".join(filter(None, faults)))
     told = explain(status, body)
     return Explained(message=told.message, code=told.code, kind=KINDS.get(told.code))
+
+
+def _fault(told: Mapping[str, Any]) -> str:
+    """Read one fault of a form, such as {"loc": ["body", "model_id"], "msg": "Field required"}."""
+    place = [str(each) for each in listed(told.get("loc")) if each != "body"]
+    return ": ".join(filter(None, (".".join(place), text(told.get("msg")))))
 
 
 VENDOR = Vendor(

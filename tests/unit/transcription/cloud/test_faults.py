@@ -88,3 +88,16 @@ def test_a_refusal_of_the_model_is_recognised(message: str) -> None:
 )
 def test_a_refusal_of_something_else_says_nothing_of_the_model(message: str) -> None:
     assert not names_unknown_model(message, "scribe_v1")
+
+
+@pytest.mark.parametrize(
+    ("listed", "told"),
+    [
+        (["language_config.languages.0: not one of them"], "language_config.languages.0: not one of them"),
+        ([{"location": "body.context", "message": "Too long", "error_type": "x"}], "body.context: Too long"),
+        ([{"loc": ["body", "x"], "msg": "a"}, {"message": "b"}, None, {}], "body.x: a; b"),
+    ],
+)
+def test_what_exactly_was_refused_is_told(listed: Any, told: str) -> None:
+    body = {"status_code": 400, "message": "Invalid request", "validation_errors": listed}
+    assert explain(400, body).message == f"Invalid request: {told}"

@@ -70,6 +70,7 @@ def test_odd_items_hold_no_words(body: Any) -> None:
         (401, {"detail": {"status": "invalid_api_key", "message": "No."}}, None, "No."),
         (429, {"detail": {"status": "system_busy", "message": "Busy."}}, ProviderFault.RATE_LIMITED, "Busy."),
         (422, {"detail": [{"msg": "a"}, {"msg": "b"}]}, None, "a; b"),
+        (422, {"detail": [{"loc": ["body", "model_id"], "msg": "Wrong"}]}, None, "model_id: Wrong"),
         (500, "<html>oops</html>", None, ""),
     ],
 )
