@@ -282,7 +282,7 @@ def _vocabulary(row: ModelRow) -> str:
     if Can.VOCABULARY not in row.can:
         return ""
     rule = row.vocabulary
-    limits = ((rule.terms, "terms"), (rule.words, "words each"), (rule.letters, "letters each"))
+    limits = ((rule.terms, "terms"), (rule.words, "words each"), (rule.letters, "letters each"), (rule.letters_in_all, "letters in all"))
     told = [f"{limit} {what}" for limit, what in limits if limit is not None]
     told += [] if rule.digits else ["no digits"]
     return ", ".join(told) or "yes"

@@ -39,6 +39,9 @@ def _vocabulary(model: ModelRow, name: str, vocabulary: Sequence[str]) -> str:
     rule = model.vocabulary
     if rule.terms is not None and len(vocabulary) > rule.terms:
         return f"custom_vocabulary has {len(vocabulary)} terms; {name} takes at most {rule.terms}."
+    letters = sum(map(len, vocabulary))
+    if rule.letters_in_all is not None and letters > rule.letters_in_all:
+        return f"custom_vocabulary has {letters} characters in all; {name} takes at most {rule.letters_in_all}."
     tokens = sum(_tokens(term) for term in vocabulary)
     if rule.tokens is not None and tokens > rule.tokens:
         return f"custom_vocabulary comes to some {tokens} tokens (of four letters); {name} takes at most {rule.tokens}."

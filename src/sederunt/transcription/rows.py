@@ -36,6 +36,7 @@ class VocabularyRule:
     terms: int | None = None  # so many in all
     words: int | None = None  # so many in one term
     letters: int | None = None  # so many characters in one term
+    letters_in_all: int | None = None  # so many characters in all terms together
     word_letters: int | None = None  # so many characters in one word of a term
     tokens: int | None = None  # so many pieces of words in all terms together
     digits: bool = True  # whether a term may hold digits

@@ -80,3 +80,11 @@ def test_a_language_that_a_vendor_does_not_list_is_refused_before_the_meeting(mo
 
 def test_tagalog_by_its_code_in_browsers_is_sent_by_that_of_the_vendors() -> None:
     assert (primary_tag("fil"), primary_tag("fil-PH"), primary_tag("tgl")) == ("tl", "tl", "tl")
+
+
+@pytest.mark.parametrize("model", ["vendor7", "vendor7-realtime", "vendor8"])
+def test_custom_words_that_are_too_long_in_all_are_told_before_the_meeting(model: str) -> None:
+    row = find(model)
+    assert row is not None
+    assert "characters in all" in faults(row, None, ["x" * 101] * 100)["custom_vocabulary"]
+    assert faults(row, None, ["x" * 100] * 100) == {}

@@ -25,7 +25,7 @@ _TAGS = """
 """
 _LANGUAGES = frozenset(_TAGS.split())
 
-_VOCABULARY = VocabularyRule(terms=100, words=5)
+_VOCABULARY = VocabularyRule(terms=100, words=5, letters_in_all=10_000)
 
 MODELS = (
     ModelRow(

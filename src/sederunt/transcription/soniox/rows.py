@@ -1,6 +1,8 @@
 """What Soniox offers."""
 
-from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, VocabularyRule
+from types import MappingProxyType
+
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, VocabularyRule
 
 PROVIDER_ROW = ProviderRow(
     name="soniox",
@@ -8,6 +10,14 @@ PROVIDER_ROW = ProviderRow(
     max_audio_minutes=300,
     url="https://api.soniox.com",
     socket_url="wss://stt-rt.soniox.com",
+    # Soniox's page on data residency, read 2026-11-27; a key belongs to one of them.
+    regions=MappingProxyType(
+        {
+            "us": Region(url="https://api.soniox.com", socket_url="wss://stt-rt.soniox.com"),
+            "eu": Region(url="https://api.eu.soniox.com", socket_url="wss://stt-rt.eu.soniox.com"),
+            "jp": Region(url="https://api.jp.soniox.com", socket_url="wss://stt-rt.jp.soniox.com"),
+        }
+    ),
     paths=("/v1/files", "/v1/transcriptions", "/v1/models", "/transcribe-websocket"),
 )
 
@@ -17,6 +27,9 @@ _TAGS = """
     ml mr ms nl no pa pl pt ro ru sk sl sq sr sv sw ta te th tl tr uk ur vi zh
 """
 _LANGUAGES = frozenset(_TAGS.split())
+
+# A request's context holds 8,000 tokens, some 10,000 characters: Soniox's page on context, read 2026-11-27.
+_VOCABULARY = VocabularyRule(letters_in_all=10_000)
 
 _CAN = frozenset({Can.DIARIZE, Can.DETECT_LANGUAGE, Can.VOCABULARY})
 
@@ -30,7 +43,7 @@ MODELS = (
         for_recordings=True,
         can=_CAN,
         languages=_LANGUAGES,
-        vocabulary=VocabularyRule(),
+        vocabulary=_VOCABULARY,
         price=Price(per_hour=0.10, as_of="2026-11-21", note="product page without a date"),
     ),
     ModelRow(
@@ -42,7 +55,7 @@ MODELS = (
         realtime=True,
         can=_CAN,
         languages=_LANGUAGES,
-        vocabulary=VocabularyRule(),
+        vocabulary=_VOCABULARY,
         price=Price(
             per_hour=0.12, as_of="2026-11-21", note="product page without a date; by the time that a line is open"
         ),
