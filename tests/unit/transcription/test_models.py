@@ -40,7 +40,13 @@ RECORDING_VALUES = [
     "vendor9",
 ]
 # Ours: the model in the box live, and with another quality. A vendor that is added to those of the interface goes here.
-BEYOND_THE_INTERFACE = {"vendor1-realtime", "vendor1-fast", "vendor1-best"}
+BEYOND_THE_INTERFACE = {
+    "vendor1-realtime",
+    "vendor1-fast",
+    "vendor1-best",
+    "vendor4-standard",
+    "vendor4-realtime-standard",
+}
 
 
 def test_every_bot_value_of_the_interface_is_in_the_table_and_our_extensions_beside_them() -> None:
@@ -135,3 +141,12 @@ def test_a_setting_of_models_to_go_on_with_is_checked_before_work_begins() -> No
     models.check_fallback(("deepgram/nova-2", "whisper"))
     with pytest.raises(SetupError, match=r"SEDERUNT_TRANSCRIPTION__FALLBACK names 'vendor2-realtime', 'whispr', "):
         models.check_fallback(("whispr", "whisper", "vendor2-realtime"))
+
+
+@pytest.mark.parametrize("kind", ["batch", "realtime"])
+@pytest.mark.parametrize("quality", ["standard", "enhanced"])
+def test_a_name_of_speechmatics_means_the_quality_that_it_names(kind: str, quality: str) -> None:
+    row = models.find(f"speechmatics/{kind}-{quality}")
+    assert row is not None
+    assert (row.vendor_model, row.realtime) == (quality, kind == "realtime")
+    assert models.batch_twin(row).vendor_model == quality

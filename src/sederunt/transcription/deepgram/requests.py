@@ -20,8 +20,8 @@ def headers(access: Access) -> dict[str, str]:
 
 
 def check(_access: Access) -> VendorCall:
-    """Ask for the key's own projects: free, and refused (401) without a good key. One that may only transcribe gets 403:
-    the list needs the scope project:read.
+    """Ask for the key's own projects: free, and refused (401) without a good key. One that may only transcribe gets a
+    403: the list needs the scope project:read.
     """
     return VendorCall(method="GET", path="/v1/projects", answering_refusals=frozenset({(403, None)}))
 
