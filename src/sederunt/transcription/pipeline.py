@@ -17,6 +17,8 @@ from sederunt.transcription.stream import Stream
 CLOSE_S = 10.0
 # Where nothing hurries, settling may take so long without an event, and so long in all.
 QUIET_S, LONGEST_S = 20.0, 120.0
+# Once a vendor allows no more sessions, those of people who are silent for so long make room.
+CROWDED_IDLE_S = 3.0
 
 
 class Pipeline:
@@ -39,6 +41,7 @@ class Pipeline:
         self._streams: dict[str, Stream] = {}
         self._ids, self._labels = (f"{prefix}-{number}" for number in itertools.count(1)), itertools.count(0)
         self._troubles: set[str] = set()
+        self.idle_s = self.terms.idle_s
         self._closed, self._all_over = False, asyncio.Event()
         self._patience: Patience | None = None
 
@@ -91,6 +94,14 @@ class Pipeline:
         if message not in self._troubles:
             self._troubles.add(message)
             self.tell([Trouble(message, lossy)])
+
+    def limit_reached(self, cause: str) -> None:
+        """Tell once that the vendor allows no more sessions, and have those of silent people end soon."""
+        if self.idle_s > CROWDED_IDLE_S:
+            self.idle_s = CROWDED_IDLE_S
+            self.trouble(
+                f"More people speak than the vendor allows live sessions; some lines come late. {cause}", lossy=False
+            )
 
     def new_id(self) -> str:
         return next(self._ids)

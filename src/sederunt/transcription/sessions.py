@@ -30,6 +30,7 @@ class Terms:
     idle_s: float = 60.0  # a session that heard nothing for so long is closed; the next sound opens another
     overlap_s: float = 5.0  # how long two sessions run beside each other when one takes over from the other
     mixed_overlap_s: float = 30.0  # the same where voices have to be recognised across sessions
+    unanswered_s: float | None = None  # a session that tells nothing of so much speech is replaced
     resend_s: float = 30.0  # sound kept for the next session, should this one be lost
 
 
@@ -129,6 +130,7 @@ class Over:
 
     cause: str = ""  # "" for the end that was asked for
     retry: bool = True  # whether another session may do better
+    is_limit: bool = False  # the vendor allows no more of them at present
 
 
 @dataclass(frozen=True, slots=True)

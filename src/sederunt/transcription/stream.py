@@ -190,6 +190,8 @@ class Stream:
         self._unsettled = _Unsettled()  # of the current session, or for the next
         self._voices = _VoiceNumbers(bot.new_label)
         self._tail = _Tail()
+        self._unanswered_s = 0.0  # of speech since the current session last told anything
+        self._is_silence_doubted = False  # a session was replaced for that, and none has told anything since
         self._gone = False
 
     @property
@@ -220,6 +222,7 @@ class Stream:
             self._coming.feed(start, samples)
         self._tail.hear(start, samples)
         self._now = max(self._now, end)
+        self._replace_if_mute(samples)
         self._replace_in_time(in_pause=False)
 
     def may_go_on(self, now: float) -> bool:
@@ -237,7 +240,7 @@ class Stream:
         self._now = now
         if self._current is None:
             self._catch_up()
-        elif now - max(self._tail.end, self._current.used_at) >= self._bot.terms.idle_s:
+        elif now - max(self._tail.end, self._current.used_at) >= self._bot.idle_s:
             self.finish()
         else:
             self._replace_in_time(in_pause=now - self._tail.end >= JITTER_S)
@@ -261,6 +264,7 @@ class Stream:
         if opened is None:
             return None
         opened.used_at = self._now
+        self._unanswered_s = 0.0
         for at, piece in unsettled.pieces():
             self._rest(opened, until, at)
             opened.feed(at, piece)
@@ -293,6 +297,19 @@ class Stream:
             self._lost(str(fault), retry=False)
             return None
         return opened
+
+    def _replace_if_mute(self, samples: NDArray[np.int16]) -> None:
+        """Replace a session that answers pings and nothing else; once, for noise without words has no answer either."""
+        limit_s = self._bot.terms.unanswered_s
+        if self._current is None or limit_s is None or self._is_silence_doubted:
+            return
+        self._unanswered_s += len(samples) / RATE if _peak(samples) >= LEAST_PEAK else 0.0
+        if self._unanswered_s >= limit_s:
+            self._is_silence_doubted = True
+            mute = self._current
+            if mute.session is not None:
+                mute.session.abandon()
+            self._over(mute, Over(f"The vendor answered nothing to {limit_s:g} s of speech."))
 
     def _replace_in_time(self, *, in_pause: bool) -> None:
         limit_s = self._bot.terms.longest_session_s
@@ -347,6 +364,7 @@ class Stream:
             self._over(opened, event)
         else:
             opened.unsettled.losses.end()
+            self._unanswered_s, self._is_silence_doubted = 0.0, False
             if isinstance(event, Heard):
                 opened.line.heard(event.until)
             else:
@@ -355,6 +373,8 @@ class Stream:
             opened.unsettled.settle(opened.line.settled_until)
 
     def _over(self, opened: _Open, event: Over) -> None:
+        if event.is_limit:
+            self._bot.limit_reached(event.cause)
         if opened in self._leaving:
             self._left(opened, event)
         elif opened is self._coming:

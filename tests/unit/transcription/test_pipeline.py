@@ -554,3 +554,48 @@ async def test_odd_sound_is_no_trouble(bot: MakeBot) -> None:
     b.pipeline.hear([Frame("anna", 1, np.zeros(0, np.int16)), Frame("anna", 1, np.full(1, -32768, np.int16))])
     b.pipeline.hear([Frame("anna", 0, np.full(5, 9000, np.int16))])
     assert b.of(Trouble) == []
+
+
+async def test_a_session_that_tells_nothing_of_speech_is_replaced_and_the_next_hears_it_all(bot: MakeBot) -> None:
+    b = bot(allowed=Terms(resend_s=float("inf"), unanswered_s=20))
+    b.talk(0, 19.5)
+    assert [session.abandoned for session in b.sessions] == [False]
+    b.talk(19.5, 21)
+    assert [session.abandoned for session in b.sessions] == [True, False]
+    assert b.sessions[1].seconds == NEAR(21, abs=0.2)
+    b.sessions[1].tell(Settled(said("a", 0.0, 20.0, "here we are")))
+    assert [final[3] for final in b.finals()] == ["here we are"]
+
+
+async def test_noise_that_nobody_answers_does_not_open_session_after_session(bot: MakeBot) -> None:
+    b = bot(allowed=Terms(resend_s=float("inf"), unanswered_s=20))
+    b.talk(0, 130)
+    assert len(b.sessions) == 2
+    b.sessions[1].tell(Heard(130.0))
+    b.talk(130, 151)
+    assert len(b.sessions) == 3, "it answered meanwhile, and is mute again"
+
+
+async def test_a_session_that_answers_is_not_replaced(bot: MakeBot) -> None:
+    b = bot(allowed=Terms(resend_s=float("inf"), unanswered_s=20))
+    for at in range(0, 60, 10):
+        b.talk(at, at + 10)
+        b.sessions[0].tell(Heard(at + 9.0))
+    assert len(b.sessions) == 1
+
+
+async def test_the_limit_of_sessions_is_told_at_once_and_who_is_silent_makes_room(bot: MakeBot) -> None:
+    b = bot()
+    b.talk(0, 2)
+    b.talk(2, 4, source="ben")
+    b.sessions[1].tell(Over("Gladia had too many requests.", is_limit=True))
+    (trouble,) = b.of(Trouble)
+    assert "too many requests" in trouble.message
+    assert not trouble.lossy
+    b.pipeline.tick(4.5)
+    assert not b.sessions[0].finished
+    b.pipeline.tick(5.5)
+    assert b.sessions[0].finished, "Anna has been silent for three seconds"
+    b.talk(6, 9, source="ben")
+    b.sessions[-1].tell(Over("Gladia had too many requests.", is_limit=True))
+    assert len(b.of(Trouble)) == 1

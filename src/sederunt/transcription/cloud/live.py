@@ -133,7 +133,8 @@ class CloudSession:
         try:
             over = await self._session()
         except ProviderError as error:
-            over = Over(str(error), retry=error.retryable)
+            is_limit = error.kind is ProviderFault.RATE_LIMITED
+            over = Over(str(error), retry=error.retryable, is_limit=is_limit)
         except SetupError as error:
             over = Over(str(error), retry=False)
         except Exception:

@@ -112,7 +112,7 @@ class StreamCodec(Protocol):
 
 
 # Everything that was not answered is kept for the next session; the vendor counts the seconds that a socket is open.
-TERMS = Terms(resend_s=float("inf"))
+TERMS = Terms(resend_s=float("inf"), unanswered_s=20.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
