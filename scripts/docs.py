@@ -7,6 +7,7 @@ import ast
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -288,7 +289,39 @@ def _vocabulary(row: ModelRow) -> str:
     return ", ".join(told) or "yes"
 
 
+SOURCES = ("<!-- sources of rows -->\n", "<!-- end of sources of rows -->\n")
+OLD_DAYS, OLD = 90, " (older than 90 days)"
+
+
+def sources_of_rows() -> list[tuple[str, str, str, str]]:
+    """Return vendor, subject, document and day of all that the rows of vendors rest on."""
+    found = []
+    for provider in providers().values():
+        found += [(provider.title, each.subject, each.document, each.read_on) for each in provider.sources]
+        for row in models():
+            if row.provider == provider.name and row.price:
+                found.append((provider.title, f"price of `{row.identifier}`", row.price.note or "–", row.price.as_of))
+    return found
+
+
+def is_old(day: str) -> bool:
+    """Return whether a source was read more than 90 days ago."""
+    return (date.today() - date.fromisoformat(day)).days > OLD_DAYS
+
+
+def providers_page() -> str:
+    """docs/providers.md, written by hand, with the table of sources in its place."""
+    text = (DOCS / "providers.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition(SOURCES[0])
+    after = rest.partition(SOURCES[1])[2]
+    lines = ["| Vendor | What | Document | Read on |\n|---|---|---|---|\n"]
+    for title, subject, document, day in sources_of_rows():
+        lines.append(f"| {title} | {subject} | {document} | {day}{OLD if is_old(day) else ''} |\n")
+    return before + SOURCES[0] + "".join(lines) + SOURCES[1] + after
+
+
 PAGES = {
+    "providers.md": providers_page,
     "limits.md": limits_page,
     "models.md": models_page,
     "settings.md": settings_page,
@@ -320,14 +353,18 @@ def main() -> int:
         for fault in faults:
             print(fault, file=sys.stderr)
         return 1 if stale or faults else 0
-    for name in stale:
+    for name in PAGES:
         (DOCS / name).write_text(PAGES[name](), encoding="utf-8")
+    for title, subject, _, day in sources_of_rows():
+        if is_old(day):
+            print(f"{title}: {subject} was read on {day}, more than {OLD_DAYS} days ago")
     return 0
 
 
 def _is_current(name: str, text: str) -> bool:
     path = DOCS / name
-    return path.exists() and path.read_text(encoding="utf-8") == text
+    # What is old is marked when the pages are written; that time goes by makes no page wrong.
+    return path.exists() and path.read_text(encoding="utf-8").replace(OLD, "") == text.replace(OLD, "")
 
 
 if __name__ == "__main__":

@@ -51,6 +51,15 @@ class Price:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a row rests on."""
+
+    subject: str
+    document: str
+    read_on: str  # ISO
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProviderRow:
     """One vendor of speech to text, or the model in the box."""
@@ -68,6 +77,7 @@ class ProviderRow:
     # How all paths of its requests and sockets begin: an address in the settings may hold a beginning of them. Without
     # any, an address may end as the path of a request begins.
     paths: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
 
     @property
     def beginnings(self) -> tuple[str, ...]:

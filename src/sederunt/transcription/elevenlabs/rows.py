@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, VocabularyRule
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, Source, VocabularyRule
 
 SCRIBE_1, SCRIBE_2 = "scribe_v1", "scribe_v2"
 
@@ -21,6 +21,10 @@ PROVIDER_ROW = ProviderRow(
     url="https://api.elevenlabs.io",
     regions=MappingProxyType({name: Region(url=f"https://{host}") for name, host in _HOSTS.items()}),
     paths=("/v1/speech-to-text", "/v1/user"),
+    sources=(
+        Source("end of scribe_v1", "elevenlabs.io/docs/changelog/2026/6/8", "2026-11-27"),
+        Source("permissions of keys", "elevenlabs.io/docs/api-reference/authentication", "2026-11-27"),
+    ),
 )
 
 _PRICE = Price(per_hour=0.40, as_of="2026-11-21", note="read second-hand, $0.36 to 0.60; key terms cost extra")

@@ -12,7 +12,7 @@ from sederunt.transcription.cloud.client import Client
 from sederunt.transcription.cloud.faults import CLOSES, Explained
 from sederunt.transcription.cloud.job import Find, Progress, VendorJob, looked_up
 from sederunt.transcription.cloud.reading import record, records, status_word, text
-from sederunt.transcription.cloud.vendor import Ask, Live, Vendor
+from sederunt.transcription.cloud.vendor import TERMS, Ask, Live, Vendor
 from sederunt.transcription.gladia import requests
 from sederunt.transcription.gladia.parse import parse
 from sederunt.transcription.gladia.rows import MODELS, PROVIDER_ROW
@@ -20,6 +20,7 @@ from sederunt.transcription.gladia.stream import GladiaCodec
 from sederunt.transcription.provider import Result
 from sederunt.transcription.sessions import CopyNotes
 
+SESSION_S = 3 * 3600.0
 # Close codes after which a session is over, though its address still answers (4403).
 ENDS = frozenset({1000, *range(4400, 4500)})
 # After any other code it goes on at the same address. That needs no key: no code speaks of keys here.
@@ -103,5 +104,12 @@ VENDOR = Vendor(
     check=requests.check,
     erase=requests.delete,
     copies=copies_of,
-    live=Live(codec=GladiaCodec, start=start, resumes=True, ends=ENDS, closes=GOES_ON),
+    live=Live(
+        codec=GladiaCodec,
+        start=start,
+        terms=replace(TERMS, longest_session_s=SESSION_S),
+        resumes=True,
+        ends=ENDS,
+        closes=GOES_ON,
+    ),
 )
