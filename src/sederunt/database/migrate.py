@@ -57,8 +57,10 @@ def to_newest(connection: Connection) -> None:
     if revision is not None and revision < FIRST:
         raise SetupError(_way_from_before_release(revision))
     upgrade(connection, "head")
-    connection.execute(delete(oldest_program))
-    connection.execute(insert(oldest_program).values(revision=oldest_of(_chain())))
+    applied = ((newer, keeps) for newer, keeps in _chain() if revision is None or newer > revision)
+    if oldest := oldest_of(applied):
+        connection.execute(delete(oldest_program))
+        connection.execute(insert(oldest_program).values(revision=oldest))
 
 
 def adopt(connection: Connection) -> bool:
@@ -95,7 +97,7 @@ def _lock(connection: Connection) -> None:
 
 
 def oldest_of(chain: Iterable[tuple[str, bool]]) -> str:
-    """Return the oldest schema whose programs work with the newest one. Pure.
+    """Return the oldest schema whose programs work with the newest one; "" where all older ones do. Pure.
 
     Args:
         chain: each migration and whether programs of the schema before go on working with it, newest first.

@@ -41,8 +41,8 @@ NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
-revision = "v0002"
-down_revision = "v0001"
+revision = "v9999"
+down_revision = "{newest}"
 keeps_older = {keeps_older}
 
 
@@ -77,10 +77,10 @@ async def test_the_next_migration_finds_what_is_in_the_database(
         await add_account(database, "before")
     folder = tmp_path / "migrations"
     shutil.copytree(Path(migrate.__file__).parent / "migrations", folder)
-    (folder / "versions" / "v0002_colour.py").write_text(NEXT.format(keeps_older=keeps_older))
+    (folder / "versions" / "v9999_colour.py").write_text(NEXT.format(newest=migrate.NEWEST, keeps_older=keeps_older))
     with monkeypatch.context() as newer_program:
         newer_program.setattr(migrate, "_MIGRATIONS", str(folder))
-        newer_program.setattr(migrate, "NEWEST", "v0002")
+        newer_program.setattr(migrate, "NEWEST", "v9999")
         async with Database(empty_address) as database, database.begin() as connection:
             colours = await connection.execute(text("SELECT name, colour FROM accounts ORDER BY name"))
             assert colours.all() == [("before", "blue"), ("default", "blue")]
@@ -88,7 +88,7 @@ async def test_the_next_migration_finds_what_is_in_the_database(
         async with Database(empty_address) as database:
             await add_account(database, "of an older program")
     else:
-        with pytest.raises(SetupError, match="schema v0002, which programs older than v0002 cannot use"):
+        with pytest.raises(SetupError, match="schema v9999, which programs older than v9999 cannot use"):
             await Database(empty_address).open()
 
 
@@ -125,13 +125,13 @@ async def test_an_empty_database_is_not_adopted(empty_address: str) -> None:
 @asynccontextmanager
 async def from_before_the_release(address: str, revision: str) -> AsyncIterator[Database]:
     """Provide a database as a program from before 0.1.0 marked it, not yet open. It holds an account `before`."""
-    async with Database(address) as database:
-        await add_account(database, "before")
-        async with database.begin() as connection:
-            await connection.execute(text(f"UPDATE alembic_version SET version_num = '{revision}'"))
-            await connection.execute(oldest_program.update().values(revision="0012"))
     database = Database(address)
     try:
+        async with database.begin() as connection:
+            await connection.run_sync(migrate.upgrade, migrate.FIRST)
+            await connection.execute(text(f"UPDATE alembic_version SET version_num = '{revision}'"))
+            await connection.execute(insert(oldest_program).values(revision="0012"))
+        await add_account(database, "before")
         yield database
     finally:
         await database.close()
