@@ -437,6 +437,7 @@ deliveries = Table(
     Column("next_attempt_at", Moment),
     Index("deliveries_in_order", "resource_id", "position"),
     Index("deliveries_newest", "account_id", "position"),
+    Index("deliveries_newest_of_state", "account_id", "state", "position"),
     sqlite_autoincrement=True,
 )
 IS_PENDING = deliveries.c.state == literal_column("'pending'")
