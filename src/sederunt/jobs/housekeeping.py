@@ -46,6 +46,7 @@ SLOW_EVERY_S = 30.0  # lost jobs, old media, deletions
 LEAST_SET_S = 2.0  # less than this is the network's time service at work
 MOST_FAILED = 3  # resources one after another: the storage is away
 EXPIRED_AT_ONCE, MEASURED_AT_ONCE = 100, 50
+MOST_EXPIRING_S = 60.0  # of one pass: lost jobs wait for it
 SOON_S = 5.0  # … once more after a start and after the message server was away: it may have lost jobs
 
 
@@ -301,14 +302,25 @@ class Housekeeping:
 
     async def _remove_expired(self, now: datetime) -> int:
         """Remove media that had its time; returns of how many. Transcripts stay."""
-        # Beyond what failed before: that is the oldest, and a page of it would be all that is ever looked at.
-        most = EXPIRED_AT_ONCE + len(self._failed)
-        bots = await self._stores.bots.all_accounts.expired(now, limit=most)
-        removed, _ = await self._try_each(bots, partial(self._remove_media, "bot", self._stores.bots.media_removed))
-        recordings = await self._stores.recordings.expired(now, limit=most)
-        note = self._stores.recordings.media_removed
-        also_removed, _ = await self._try_each(recordings, partial(self._remove_media, "recording", note))
-        return removed + also_removed
+        bots, recordings = self._stores.bots, self._stores.recordings
+        return await self._remove_pages("bot", partial(bots.all_accounts.expired, now), bots.media_removed) + (
+            await self._remove_pages("recording", partial(recordings.expired, now), recordings.media_removed)
+        )
+
+    async def _remove_pages(
+        self, resource: Resource, expired: Callable[..., Awaitable[list[UUID]]], note: Callable[[UUID], Awaitable[None]]
+    ) -> int:
+        """Remove media page by page while full pages go; what callers want deleted meanwhile does not wait for it."""
+        count, until = 0, self._clock.monotonic() + MOST_EXPIRING_S
+        while True:
+            # Beyond what failed before: that is the oldest, and a page of it would be all that is ever looked at.
+            most = EXPIRED_AT_ONCE + len(self._failed)
+            page = await expired(limit=most)
+            removed, _ = await self._try_each(page, partial(self._remove_media, resource, note))
+            count += removed
+            if removed < EXPIRED_AT_ONCE or self._clock.monotonic() > until:
+                return count
+            await self._tried(self._remove_deleted, 0)
 
     async def _remove_media(self, resource: Resource, note: Callable[[UUID], Awaitable[None]], id_: UUID) -> None:
         await self._stores.objects.delete_prefix(f"{resource}s/{id_}/")

@@ -563,6 +563,27 @@ async def test_more_files_that_cannot_be_deleted_than_are_looked_at_hold_up_no_o
     assert {f"bots/{id_}/" for id_ in objects.kept} == set(objects.tried), "they are tried by turns"
 
 
+async def test_all_media_that_has_had_its_time_goes_in_one_pass(
+    stores: Stores,
+    bus: Bus,
+    bots: Bots,
+    clock: FakeClock,
+    make_bot: MakeBot,
+    line: WaitingLine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sederunt.jobs.housekeeping.EXPIRED_AT_ONCE", 3)
+    stuck, *_ = await ended(bots, make_bot, 9)
+    objects = Stuck()
+    objects.kept.add(stuck.id)
+    keeping = Housekeeping(replace(stores, objects=objects), bus, clock, line)
+    await keeping.slow_pass()
+    clock.advance(timedelta(days=8).total_seconds())
+    assert (await keeping.slow_pass()).expired == 2, "a page of which something failed is the last one"
+    assert (await keeping.slow_pass()).expired == 6, "what failed before ends nothing"
+    assert await bots.all_accounts.expired(clock.now()) == [stuck.id]
+
+
 async def test_what_cannot_be_measured_holds_up_no_other_measuring(
     stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot, line: WaitingLine
 ) -> None:
