@@ -202,6 +202,7 @@ bots = Table(
     Column("origin", Document),  # the request that made it
     Index("bots_newest", "account_id", "created_at", "id"),
     Index("bots_newest_of_status", "account_id", "status", "created_at", "id"),
+    Index("bots_in_status", "status", "created_at"),  # of all accounts
 )
 # Written out, not bound: a partial index serves only a query that says the same, word for word.
 IS_SCHEDULED = bots.c.status == literal_column("'scheduled'")
@@ -306,6 +307,7 @@ recordings = Table(
     Column("key_id", Uuid),  # the API key that asked for it
     Column("origin", Document),  # the request that made it
     Index("recordings_newest", "account_id", "created_at", "id"),
+    Index("recordings_in_status", "status", "created_at"),  # of all accounts
 )
 _SOURCE_LEFT = recordings.c.media_removed_at.is_(None)
 IS_TRANSCRIBING = recordings.c.status == literal_column("'transcribing'")

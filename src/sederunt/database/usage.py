@@ -65,13 +65,13 @@ class Usage:
 
     async def between(self, account_id: UUID, since: datetime, until: datetime) -> list[Used]:
         """Return what an account used from `since` on and before `until`, by day, the oldest first."""
-        rows = await self._between.all(account=account_id, since=since, until=until)
+        rows = await self._between.all_aside(account=account_id, since=since, until=until)
         flags = ("own_key", "video", "realtime_audio", "for_1_year")
         return [Used(**{**row, **{name: bool(row[name]) for name in flags}}) for row in rows]
 
     async def key_names(self, account_id: UUID, since: datetime, until: datetime) -> Mapping[UUID, str]:
         """Return the names of the keys with which an account used something in that time."""
-        rows = await self._key_names.all(account=account_id, since=since, until=until)
+        rows = await self._key_names.all_aside(account=account_id, since=since, until=until)
         return {row["id"]: row["name"] for row in rows}
 
 

@@ -10,7 +10,8 @@ from sederunt.database.deliveries import DeliveryState
 from sederunt.database.delivery_lists import DeliveryLists
 from sederunt.database.engine import Database
 from sederunt.database.holdings import Holdings
-from sederunt.model.status import BotStatus
+from sederunt.database.recordings import Recordings
+from sederunt.model.status import BotStatus, RecordingStatus
 
 FEW, MANY = 1_000, 20_000
 AGAIN = 2.0  # times as much work as before is no growth, where twenty times as much is stored
@@ -33,7 +34,7 @@ async def reads_of(database: Database) -> dict[str, Callable[[], Awaitable[objec
     """Every read that callers, the console or housekeeping make of what an account has in plenty."""
     account = database.default_account_id
     holdings = Holdings(database)
-    bots, deliveries = Bots(database), DeliveryLists(database)
+    bots, recordings, deliveries = Bots(database), Recordings(database), DeliveryLists(database)
     first = await bots.find(account, limit=10)
     some = first.bots[0].id
     failed = first.bots[0].status
@@ -44,8 +45,10 @@ async def reads_of(database: Database) -> dict[str, Callable[[], Awaitable[objec
         "bots of a status that none has": lambda: bots.find(account, status=BotStatus.FAILED),
         "one bot": lambda: bots.get(some, account),
         "bots at work": lambda: bots.active_count(account),
+        "bots that need a job": lambda: bots.all_accounts.with_status(BotStatus.PROCESSING),
         "bots whose media has had its time": lambda: bots.all_accounts.expired(NINE + timedelta(days=400)),
         "models at work": bots.all_accounts.models_at_work,
+        "recordings that need a job": lambda: recordings.with_status(RecordingStatus.TRANSCRIBING),
         "deliveries": lambda: deliveries.find(account),
         "deliveries that were given up": lambda: deliveries.find(account, state=DeliveryState.GIVEN_UP),
         "deliveries that wait": lambda: deliveries.find(account, state=DeliveryState.PENDING),
