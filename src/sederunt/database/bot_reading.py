@@ -1,16 +1,16 @@
 """What can be asked about bots. Reads never wait for a writer on SQLite, and cost one statement each."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
-    Label,
-    Select,
+    and_,
     bindparam,
+    case,
+    exists,
     func,
     or_,
     select,
@@ -34,6 +34,7 @@ from sederunt.model.status import AT_WORK, BotStatus
 
 _ID = id_parameter("id")
 _ACCOUNT = id_parameter("account")
+_RARE = 5_000  # bots of all accounts that have a metadata entry
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +73,8 @@ class BotReading:
             .select_from(t.bots)
             .where(t.bots.c.account_id == _ACCOUNT, or_(*(t.bots.c.status == status.value for status in AT_WORK)))
         )
+        some = select(t.bot_metadata.c.bot_id).where(t.bot_metadata.c.digest == bindparam("digest")).limit(_RARE + 1)
+        self._holders = database.query(select(func.count().label("bots")).select_from(some.subquery()))
         self._parts = Parts(database, t.bots, t.IS_VISIBLE)
         self._origin = database.query(select(t.bots.c.origin).where(t.bots.c.id == _ID))
 
@@ -176,7 +179,14 @@ class BotReading:
         Raises InvalidConfig for a cursor that is not ours.
         """
         bytes_ = weight(self._database, t.bots)
-        statement = _list_statement(bytes_, account_id, status, metadata or {}, cursor, limit + 1)
+        where = [t.bots.c.account_id == account_id, t.IS_VISIBLE]
+        if status is not None:
+            where.append(t.bots.c.status == status.value)
+        if cursor is not None:
+            where.append(older_than(t.bots, cursor))
+        where = await self._narrowed(where, [metadata_digest(*pair) for pair in (metadata or {}).items()])
+        statement = select(t.bots.c.id, t.bots.c.created_at, bytes_).where(*where)
+        statement = statement.order_by(t.bots.c.created_at.desc(), t.bots.c.id.desc()).limit(limit + 1)
         if search:
             statement = statement.where(self._holds(search))
         return key_page(await self._database.query(statement).all_aside(), limit)
@@ -185,6 +195,30 @@ class BotReading:
         """Yield the bots of a page, part by part; those that were deleted meanwhile are left out."""
         async for rows in self._parts.read(found.keys):
             yield [bot_of(row) for row in rows]
+
+    async def _narrowed(
+        self, where: Sequence[ColumnElement[bool]], digests: Sequence[bytes]
+    ) -> list[ColumnElement[bool]]:
+        """Return the conditions with those for metadata entries.
+
+        Where an entry is rare, its bots are looked up and sorted: the newest bots may all be without it. Where each is
+        frequent, the newest bots are walked and looked at: enough of them have it.
+        """
+        conditions, rare = list(where), None
+        for digest in digests:
+            if rare is None and await self._is_rare(digest):
+                rare = select(t.bot_metadata.c.bot_id).where(t.bot_metadata.c.digest == digest)
+            else:
+                holds = (t.bot_metadata.c.digest == digest) & (t.bot_metadata.c.bot_id == t.bots.c.id)
+                conditions.append(exists().where(holds))
+        if rare is None:
+            return conditions
+        # Within CASE, where no index serves them: SQLite would walk the newest bots all the same.
+        return [t.bots.c.id.in_(rare), case((and_(*conditions), 1), else_=0) == 1]
+
+    async def _is_rare(self, digest: bytes) -> bool:
+        row = await self._holders.first(digest=digest)
+        return row is None or row["bots"] <= _RARE
 
     def _holds(self, text: str) -> ColumnElement[bool]:
         """Return the condition that a bot's name or meeting address holds this text, in either case."""
@@ -195,22 +229,3 @@ class BotReading:
         if row["zak"] is None:
             return bot_of(row)
         return bot_of(row, self._seals.open(row["zak"], "bots", "zak", row["id"]))
-
-
-def _list_statement(
-    bytes_: Label[int],
-    account_id: UUID,
-    status: BotStatus | None,
-    metadata: Mapping[str, str],
-    cursor: str | None,
-    limit: int,
-) -> Select[Any]:
-    statement = select(t.bots.c.id, t.bots.c.created_at, bytes_).where(t.bots.c.account_id == account_id, t.IS_VISIBLE)
-    if status is not None:
-        statement = statement.where(t.bots.c.status == status.value)
-    for name, value in metadata.items():
-        holders = select(t.bot_metadata.c.bot_id).where(t.bot_metadata.c.digest == metadata_digest(name, value))
-        statement = statement.where(t.bots.c.id.in_(holders))
-    if cursor is not None:
-        statement = statement.where(older_than(t.bots, cursor))
-    return statement.order_by(t.bots.c.created_at.desc(), t.bots.c.id.desc()).limit(limit)
