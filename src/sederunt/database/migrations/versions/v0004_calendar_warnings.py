@@ -5,8 +5,8 @@ from alembic import op
 
 from sederunt.database.columns import Document
 
-revision = "v0003"
-down_revision = "v0002"
+revision = "v0004"
+down_revision = "v0003"
 keeps_older = True
 
 
