@@ -31,6 +31,7 @@ from sederunt.console.app import PAGES
 from sederunt.database.tables import sessions
 from sederunt.model.budgets import count_of
 from sederunt.model.status import Trigger
+from sederunt.model.transcript import ENDS_EARLY, WORDLESS
 from sederunt.settings import BusSettings
 
 
@@ -460,3 +461,13 @@ async def test_nothing_of_one_account_is_seen_by_another(room: ApiRoom, furnishe
                 clean(answer, id_)
     assert (await other.ask("GET", "/search?q=zanzibar")).json()["data"] == []
     assert (await room.look(furnished.finished))["status"] == "finished"
+
+
+async def test_the_page_of_a_recording_says_that_its_file_ends_early(room: ApiRoom) -> None:
+    owner = await visitor(room)
+    made = (await room.recording(tone_wav(2)))["id"]
+    doubts = [{"start": 1.0, "end": 1.5, "why": WORDLESS}, {"start": 2.0, "end": 9.0, "why": ENDS_EARLY}]
+    await room.recordings.record_transition(UUID(made), Trigger.TRANSCRIBED, data={"transcript_doubts": doubts})
+    page = (await owner.page(f"/recordings/{made}")).text
+    assert "In doubt from second 2 on: the file ends early" in page
+    assert WORDLESS not in page

@@ -11,7 +11,7 @@ from obstore.store import MemoryStore
 from sederunt.errors import ProviderError
 from sederunt.jobs.job import Job
 from sederunt.jobs.transcribe import MOST_DOUBTS, give_up, told_doubts
-from sederunt.model.transcript import Doubt, Transcript
+from sederunt.model.transcript import ENDS_EARLY, Doubt, Transcript
 from sederunt.storage.objects import Objects
 from sederunt.transcripts.vendor_memory import Owner, prefix_of
 
@@ -53,3 +53,11 @@ def test_of_very_many_the_longest_are_told_by_time() -> None:
     doubts = [Doubt(start=10.0 * n, end=10.0 * n + 1 + n / 100, why="no word") for n in range(MOST_DOUBTS + 5)]
     told = told_doubts(Transcript(segments=(), doubts=tuple(reversed(doubts))))["transcript_doubts"]
     assert [doubt["start"] for doubt in told] == [doubt.start for doubt in doubts[5:]]
+
+
+def test_that_a_file_ends_early_is_told_among_very_many() -> None:
+    doubts = [Doubt(start=10.0 * n, end=10.0 * n + 1, why="no word") for n in range(MOST_DOUBTS + 5)]
+    early = Doubt(start=900.0, end=900.0, why=ENDS_EARLY)
+    told = told_doubts(Transcript(segments=(), doubts=(*doubts, early)))["transcript_doubts"]
+    assert len(told) == MOST_DOUBTS
+    assert told[-1]["why"] == ENDS_EARLY
