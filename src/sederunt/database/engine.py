@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Literal
@@ -34,6 +35,12 @@ _IDLE_S = 10.0  # that PostgreSQL waits for the next word inside a transaction; 
 # lost its power, says nothing for as long as TCP believes in it, which is a quarter of an hour.
 _CONNECT_S = 10.0
 _ANSWER_S = 20.0
+_PID_LOOKS = 3  # in each of which another client may come between two
+_NEEDS_SESSIONS = (
+    "The database's address leads to a pooler that lends a connection for one transaction, such as PgBouncer with "
+    "pool_mode=transaction, and prepared statements need the same one: give PostgreSQL's own address, or set "
+    "pool_mode=session."
+)
 _TURN_S = 0.02  # between two tries at what SQLite does not wait for by itself
 _WAL = "PRAGMA journal_mode = WAL"  # readers and the writer do not wait for each other
 
@@ -149,6 +156,8 @@ class Database:
         try:
             if self.is_sqlite:
                 await asyncio.to_thread(_look_at_file, Path(self.url.database or ""))
+            elif await self._shares_sessions():
+                raise SetupError(_NEEDS_SESSIONS)
             async with self.begin() as connection:
                 is_fit = await connection.run_sync(migrate.is_fit)
             if not is_fit:
@@ -235,11 +244,36 @@ class Database:
             raise SetupError("The database is not open.")
         return self._driver
 
+    async def _shares_sessions(self) -> bool:
+        """Return whether a pooler lends one server connection to several clients in turns, as PgBouncer does in its
+        mode `transaction`.
+        """
+        import asyncpg
+
+        _, parameters = self._engine.dialect.create_connect_args(self.url)
+        parameters = {**parameters, **_waits(_CONNECT_S), "statement_cache_size": 0}
+        try:
+            async with (
+                asyncpg.create_pool(**parameters, min_size=2, max_size=2) as pool,
+                pool.acquire() as one,
+                pool.acquire() as other,
+            ):
+                # A client that is connected keeps its server process for itself, unless it is lent on.
+                pids = [await _server_pid(client) for _ in range(_PID_LOOKS) for client in (one, other)]
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            return False  # whoever opens it next says why
+        return any(one == other for one, other in pairwise(pids))
+
     async def _open_driver(self) -> SqlDriver:
         if self.is_sqlite:
             return SqliteDriver(Path(self.url.database or ""))
         _, parameters = self._engine.dialect.create_connect_args(self.url)
         return await PostgresDriver.open({**parameters, **_waits(_ANSWER_S)})
+
+
+async def _server_pid(client: Any) -> int:
+    async with client.transaction():
+        return int(await client.fetchval("SELECT pg_backend_pid()"))
 
 
 def _reason(error: OSError | sqlite3.Error | DBAPIError) -> str:
