@@ -52,7 +52,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RowSource:
     """What a row rests on."""
 
     subject: str
@@ -77,7 +77,7 @@ class ProviderRow:
     # How all paths of its requests and sockets begin: an address in the settings may hold a beginning of them. Without
     # any, an address may end as the path of a request begins.
     paths: tuple[str, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[RowSource, ...] = ()
 
     @property
     def beginnings(self) -> tuple[str, ...]:

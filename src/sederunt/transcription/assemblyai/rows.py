@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, Source, VocabularyRule
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, RowSource, VocabularyRule
 
 PROVIDER_ROW = ProviderRow(
     name="assemblyai",
@@ -19,9 +19,9 @@ PROVIDER_ROW = ProviderRow(
     ),
     paths=("/v2/upload", "/v2/transcript", "/v3/ws"),
     sources=(
-        Source("languages of universal-2", "assemblyai.com/docs/pre-recorded-audio/universal-2", "2026-11-28"),
-        Source("languages of streams", "AssemblyAI's page on multilingual streaming", "2026-11-22"),
-        Source("billing of open sockets", "assemblyai.com/docs/billing-and-pricing", "2026-11-27"),
+        RowSource("languages of universal-2", "assemblyai.com/docs/pre-recorded-audio/universal-2", "2026-11-28"),
+        RowSource("languages of streams", "AssemblyAI's page on multilingual streaming", "2026-11-22"),
+        RowSource("billing of open sockets", "assemblyai.com/docs/billing-and-pricing", "2026-11-27"),
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, Source, VocabularyRule
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, RowSource, VocabularyRule
 
 NOVA_2, NOVA_3 = "nova-2", "nova-3"
 
@@ -21,9 +21,9 @@ PROVIDER_ROW = ProviderRow(
     ),
     paths=("/v1/listen", "/v1/projects"),
     sources=(
-        Source("languages of nova-2", "Deepgram's changelog of 2024-05-14", "2026-11-22"),
-        Source("variants of languages", "Deepgram's changelog, 2025-08 to 2026-03", "2026-11-26"),
-        Source("scopes of keys", "developers.deepgram.com/docs/working-with-roles", "2026-11-27"),
+        RowSource("languages of nova-2", "Deepgram's changelog of 2024-05-14", "2026-11-22"),
+        RowSource("variants of languages", "Deepgram's changelog, 2025-08 to 2026-03", "2026-11-26"),
+        RowSource("scopes of keys", "developers.deepgram.com/docs/working-with-roles", "2026-11-27"),
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, Source, VocabularyRule
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, RowSource, VocabularyRule
 
 SCRIBE_1, SCRIBE_2 = "scribe_v1", "scribe_v2"
 
@@ -22,8 +22,8 @@ PROVIDER_ROW = ProviderRow(
     regions=MappingProxyType({name: Region(url=f"https://{host}") for name, host in _HOSTS.items()}),
     paths=("/v1/speech-to-text", "/v1/user"),
     sources=(
-        Source("end of scribe_v1", "elevenlabs.io/docs/changelog/2026/6/8", "2026-11-27"),
-        Source("permissions of keys", "elevenlabs.io/docs/api-reference/authentication", "2026-11-27"),
+        RowSource("end of scribe_v1", "elevenlabs.io/docs/changelog/2026/6/8", "2026-11-27"),
+        RowSource("permissions of keys", "elevenlabs.io/docs/api-reference/authentication", "2026-11-27"),
     ),
 )
 

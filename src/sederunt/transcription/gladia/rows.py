@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, Source, VocabularyRule
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, RowSource, VocabularyRule
 
 _URL, _SOCKET = "https://api.gladia.io", "wss://api.gladia.io"
 
@@ -16,9 +16,9 @@ PROVIDER_ROW = ProviderRow(
     regions=MappingProxyType({name: Region(url=_URL, socket_url=_SOCKET) for name in ("eu-west", "us-west")}),
     paths=("/v2/upload", "/v2/pre-recorded", "/v2/live"),
     sources=(
-        Source("languages", "the enumeration of Gladia's API file", "2026-11-28"),
-        Source("what is kept", "docs.gladia.io/chapters/limits-and-specifications/data-retention", "2026-11-27"),
-        Source("longest live session", "gladiaio/docs, PR 105 of 2026-02-10", "2026-11-27"),
+        RowSource("languages", "the enumeration of Gladia's API file", "2026-11-28"),
+        RowSource("what is kept", "docs.gladia.io/chapters/limits-and-specifications/data-retention", "2026-11-27"),
+        RowSource("longest live session", "gladiaio/docs, PR 105 of 2026-02-10", "2026-11-27"),
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, Source, VocabularyRule
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, RowSource, VocabularyRule
 
 PROVIDER_ROW = ProviderRow(
     name="revai",
@@ -12,7 +12,7 @@ PROVIDER_ROW = ProviderRow(
     url="https://api.rev.ai",
     regions=MappingProxyType({"eu": Region(url="https://ec1.api.rev.ai")}),
     paths=("/speechtotext/v1", "/languageid/v1"),
-    sources=(Source("requests and answers", "rev-ai 2.21.0", "2026-11-27"),),
+    sources=(RowSource("requests and answers", "rev-ai 2.21.0", "2026-11-27"),),
 )
 
 MODELS = (

@@ -1,6 +1,6 @@
 """What SaladCloud offers."""
 
-from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Source, VocabularyRule
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, RowSource, VocabularyRule
 
 PROVIDER_ROW = ProviderRow(
     name="salad",
@@ -10,7 +10,7 @@ PROVIDER_ROW = ProviderRow(
     max_file_bytes=100_000_000,  # what its storage takes in one request; jobs take 3 GB
     url="https://api.salad.com",
     paths=("/api/public/organizations", "/organizations"),
-    sources=(Source("requests and answers", "salad-cloud-transcription-sdk 1.0.0a1", "2026-11-27"),),
+    sources=(RowSource("requests and answers", "salad-cloud-transcription-sdk 1.0.0a1", "2026-11-27"),),
 )
 
 MODELS = (

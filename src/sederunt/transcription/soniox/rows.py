@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, Source, VocabularyRule
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, RowSource, VocabularyRule
 
 PROVIDER_ROW = ProviderRow(
     name="soniox",
@@ -20,10 +20,10 @@ PROVIDER_ROW = ProviderRow(
     ),
     paths=("/v1/files", "/v1/transcriptions", "/v1/models", "/transcribe-websocket"),
     sources=(
-        Source("languages", "soniox.com/docs/stt/concepts/supported-languages", "2026-11-28"),
-        Source("custom words", "soniox.com/docs/speech-to-text/guides/context", "2026-11-27"),
-        Source("regions", "soniox.com/docs/stt/data-residency", "2026-11-27"),
-        Source("ends of jobs", "soniox.com/docs/api-reference/errors", "2026-11-27"),
+        RowSource("languages", "soniox.com/docs/stt/concepts/supported-languages", "2026-11-28"),
+        RowSource("custom words", "soniox.com/docs/speech-to-text/guides/context", "2026-11-27"),
+        RowSource("regions", "soniox.com/docs/stt/data-residency", "2026-11-27"),
+        RowSource("ends of jobs", "soniox.com/docs/api-reference/errors", "2026-11-27"),
     ),
 )
 

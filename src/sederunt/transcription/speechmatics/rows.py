@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, Source, VocabularyRule
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, RowSource, VocabularyRule
 
 _HOST = "asr.api.speechmatics.com"
 
@@ -20,7 +20,7 @@ PROVIDER_ROW = ProviderRow(
         }
     ),
     paths=("/v2/jobs", "/v2"),
-    sources=(Source("requests and answers", "speechmatics-batch 1.1.0, speechmatics-rt 1.2.1", "2026-11-27"),),
+    sources=(RowSource("requests and answers", "speechmatics-batch 1.1.0, speechmatics-rt 1.2.1", "2026-11-27"),),
 )
 
 _VOCABULARY = VocabularyRule(terms=1000, words=6)
