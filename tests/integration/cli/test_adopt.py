@@ -1,14 +1,15 @@
 """`sederunt adopt`: a data directory from before 0.1.0 is refused until it is adopted; anything else stays as it is."""
 
 import asyncio
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
+
+from sqlalchemy import insert, text
 
 from sederunt.database import migrate
 from sederunt.database.engine import Database, database_file
+from sederunt.database.tables import oldest_program
 
 
 def sederunt(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -17,14 +18,19 @@ def sederunt(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 async def make_database(data: Path) -> None:
-    async with Database(f"sqlite:///{database_file(data)}"):
-        pass
+    """Make a database as the last program before 0.1.0 left it."""
+    database = Database(f"sqlite:///{database_file(data)}")
+    async with database.begin() as connection:
+        await connection.run_sync(migrate.upgrade, migrate.FIRST)
+        await connection.execute(
+            text("UPDATE alembic_version SET version_num = :it"), {"it": migrate.LAST_BEFORE_RELEASE}
+        )
+        await connection.execute(insert(oldest_program).values(revision="0012"))
+    await database.close()
 
 
 def test_a_data_directory_from_before_the_release_is_served_once_it_is_adopted(tmp_path: Path) -> None:
     asyncio.run(make_database(tmp_path))
-    with closing(sqlite3.connect(database_file(tmp_path))) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = ?", [migrate.LAST_BEFORE_RELEASE])
     refused = sederunt("serve", "--port", "0", "--data", str(tmp_path))
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "run `sederunt adopt`" in refused.stderr
