@@ -21,6 +21,7 @@ from sqlalchemy import (
     Integer,
     Select,
     Text,
+    any_,
     bindparam,
     cast,
     column,
@@ -47,10 +48,13 @@ from sederunt.model.transcript import Segment
 
 # Made by a migration, in each engine its own way. `rowid` is the line's number.
 _INDEXED = table("transcript_words", column("rowid", BigInteger), column("words"))
+_QUESTION = bindparam("question", type_=Text())
+_BEFORE = bindparam("before", type_=BigInteger())
 _LONGEST_WORD = 500  # characters: PostgreSQL takes lexemes of up to 2 KiB
 _MARK = 8  # hexadecimal digits, of an id's random part: accounts that have the same only share their words
 _SET_APART_AT_ONCE = 500  # lines: a writer waits no longer than that takes
 _SET_APART_STEPS = 20  # of one call: some seconds
+_RARE = 5_000  # lines that match: so many are found by the index and sorted
 _MERGE_PAGES = 500  # of one step: a writer waits no longer than that takes
 
 
@@ -95,6 +99,9 @@ class Search:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._newest = database.query(_lines(is_sqlite=database.is_sqlite))
+        # PostgreSQL alone: it would walk all lines from the newest on, however few of them match.
+        self._some = database.query(_matches())
+        self._rare = database.query(_lines(is_sqlite=False, is_rare=True))
         lines = t.transcript_lines.c
         some = select(lines.id, lines.account_id, lines.text).where(t.IS_PLAIN).limit(_SET_APART_AT_ONCE)
         self._plain = database.query(some)
@@ -114,7 +121,13 @@ class Search:
         if await self._plain_of.first(account=account_id):
             marks.append("")
         question = (_fts5 if self._database.is_sqlite else _tsquery)(asked, marks)
-        rows = await self._newest.all_aside(account=account_id, question=question, before=before or 2**62, most=limit)
+        place: dict[str, Any] = {"question": question, "before": before or 2**62}
+        newest = self._newest
+        if not self._database.is_sqlite:
+            numbers = [row["rowid"] for row in await self._some.all_aside(**place)]
+            if len(numbers) <= _RARE:
+                newest, place = self._rare, {"numbers": numbers, "before": place["before"]}
+        rows = await newest.all_aside(account=account_id, most=limit, **place)
         return [SearchableLine(**row) for row in rows]
 
     async def set_apart(self) -> int:
@@ -292,21 +305,30 @@ def cursor_number(cursor: str | None) -> int | None:
     return int(cursor)
 
 
-def _lines(*, is_sqlite: bool) -> Select[Any]:
+def _matches() -> Select[Any]:
+    """Return the statement that asks PostgreSQL's index alone, in no order, for some more lines than are rare."""
+    return select(_INDEXED.c.rowid).where(_tsvector_matches(), _INDEXED.c.rowid < _BEFORE).limit(_RARE + 1)
+
+
+def _tsvector_matches() -> ColumnElement[bool]:
+    return _INDEXED.c.words.op("@@")(text("CAST(:question AS tsquery)").bindparams(_QUESTION))
+
+
+def _lines(*, is_sqlite: bool, is_rare: bool = False) -> Select[Any]:
     """Return the statement of `find`. What is being deleted is not found any more."""
     lines = t.transcript_lines
-    question = bindparam("question", type_=Text())
-    match = (
-        literal_column("transcript_words").op("MATCH")(question)
-        if is_sqlite
-        else _INDEXED.c.words.op("@@")(text("CAST(:question AS tsquery)").bindparams(question))
-    )
+    if is_rare:
+        match: ColumnElement[bool] = lines.c.id == any_(bindparam("numbers", type_=postgresql.ARRAY(BigInteger)))
+    elif is_sqlite:
+        match = literal_column("transcript_words").op("MATCH")(_QUESTION)
+    else:
+        match = _tsvector_matches()
     columns = [c for c in lines.c if c.key not in ("account_id", "is_apart")]
     # FTS5 gives its matches by row id, from either end: by the line's own number it would have to sort them all.
     number = _INDEXED.c.rowid if is_sqlite else lines.c.id
     return (
         select(*columns)
-        .join_from(lines, _INDEXED, _INDEXED.c.rowid == lines.c.id)
+        .select_from(lines if is_rare else lines.join(_INDEXED, _INDEXED.c.rowid == lines.c.id))
         .join(t.bots, (t.bots.c.id == lines.c.resource_id) & (t.bots.c.delete_requested != false()), isouter=True)
         .join(
             t.recordings,
@@ -316,7 +338,7 @@ def _lines(*, is_sqlite: bool) -> Select[Any]:
         .where(
             match,
             lines.c.account_id == id_parameter("account"),
-            number < bindparam("before", type_=BigInteger()),
+            number < _BEFORE,
             t.bots.c.id.is_(None),
             t.recordings.c.id.is_(None),
         )

@@ -210,6 +210,8 @@ IS_SCHEDULED = bots.c.status == literal_column("'scheduled'")
 IS_AT_WORK: ColumnElement[bool] = literal_column("status IN ('booting', 'joining', 'leaving', 'recording')")
 # A caller sees nothing of a bot that is about to be deleted.
 IS_VISIBLE = bots.c.delete_requested == false()
+_IS_GOING = text("delete_requested")  # few of all rows ever; PostgreSQL looks through them at each search
+Index("bots_going", bots.c.id, sqlite_where=_IS_GOING, postgresql_where=_IS_GOING)
 _MEDIA_LEFT = bots.c.media_removed_at.is_(None)
 Index("bots_due", bots.c.scheduled_for, sqlite_where=IS_SCHEDULED, postgresql_where=IS_SCHEDULED)
 Index(
@@ -310,6 +312,7 @@ recordings = Table(
     Index("recordings_in_status", "status", "created_at"),  # of all accounts
 )
 _SOURCE_LEFT = recordings.c.media_removed_at.is_(None)
+Index("recordings_going", recordings.c.id, sqlite_where=_IS_GOING, postgresql_where=_IS_GOING)
 IS_TRANSCRIBING = recordings.c.status == literal_column("'transcribing'")
 Index(
     "recordings_in_flight",

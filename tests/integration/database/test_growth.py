@@ -11,6 +11,8 @@ from sederunt.database.delivery_lists import DeliveryLists
 from sederunt.database.engine import Database
 from sederunt.database.holdings import Holdings
 from sederunt.database.recordings import Recordings
+from sederunt.database.search import Search
+from sederunt.model.search_terms import phrases
 from sederunt.model.status import BotStatus, RecordingStatus
 
 FEW, MANY = 1_000, 20_000
@@ -33,7 +35,7 @@ async def test_no_read_does_more_work_where_more_is_stored(database: Database) -
 async def reads_of(database: Database) -> dict[str, Callable[[], Awaitable[object]]]:
     """Every read that callers, the console or housekeeping make of what an account has in plenty."""
     account = database.default_account_id
-    holdings = Holdings(database)
+    search, holdings = Search(database), Holdings(database)
     bots, recordings, deliveries = Bots(database), Recordings(database), DeliveryLists(database)
     first = await bots.find(account, limit=10)
     some = first.bots[0].id
@@ -60,6 +62,9 @@ async def reads_of(database: Database) -> dict[str, Callable[[], Awaitable[objec
             account, resource_id=some, state=DeliveryState.PENDING
         ),
         "resources without a holding": holdings.unmeasured,
+        "lines with a word of one line": lambda: search.find(account, phrases('"project7"')),
+        "lines with a frequent word": lambda: search.find(account, phrases('"budget"')),
+        "lines with a word that nobody said": lambda: search.find(account, phrases("zebra")),
     }
 
 
