@@ -89,7 +89,7 @@ class Property:
 
 
 @dataclass(slots=True)
-class Event:
+class CalendarEvent:
     """What stands in one event, as it is written; `starts_at` has no zone where it is a day."""
 
     lines: list[str]
@@ -148,10 +148,10 @@ class NotACalendar(ValueError):
     """The file is none, or is cut short; the text follows "it "."""
 
 
-def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[Event]:
+def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[CalendarEvent]:
     """Return the events of a file in iCalendar's form. Raises NotACalendar."""
     text = re.sub(r"\r?\n[ \t]", "", data.decode("utf-8-sig", "replace"))
-    events: list[Event] = []
+    events: list[CalendarEvent] = []
     zones, head = CalendarZones(chosen_zone), True
     open_names: list[str] = []
     block: list[str] = []
@@ -177,7 +177,7 @@ def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[Event]:
                     warnings.add("An event's BEGIN:VEVENT was missing or damaged.")
                 elif len(open_names) > 1:
                     warnings.add(f"END:{_short(open_names[-1])} of an event was missing or damaged.")
-                events.append(Event(block, zones))
+                events.append(CalendarEvent(block, zones))
                 open_names, block = [], []
             elif name == "VTIMEZONE":
                 _add_zone(block, zones, warnings)
@@ -213,12 +213,12 @@ def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[Event]:
 
 
 def _close_early(
-    open_names: list[str], block: list[str], events: list[Event], zones: CalendarZones, warnings: Warnings
+    open_names: list[str], block: list[str], events: list[CalendarEvent], zones: CalendarZones, warnings: Warnings
 ) -> None:
     """Take a part whose END is missing for what it is."""
     if open_names and open_names[0] == "VEVENT":
         warnings.add("An event's END:VEVENT was missing or damaged.")
-        events.append(Event(list(block), zones))
+        events.append(CalendarEvent(list(block), zones))
     elif open_names and open_names[0] == "VTIMEZONE":
         warnings.add("The END:VTIMEZONE of a time zone was missing or damaged.")
         _add_zone(block, zones, warnings)
@@ -239,7 +239,7 @@ def _add_zone(lines: list[str], zones: CalendarZones, warnings: Warnings) -> Non
         warnings.add(f"The rules of the time zone {_short(name)} (VTIMEZONE) were set aside: they cannot be read.")
 
 
-def read_properties(event: Event, warnings: Warnings) -> None:
+def read_properties(event: CalendarEvent, warnings: Warnings) -> None:
     """Read an event's lines; those that are none are set aside."""
     stray: list[str] = []
     for line in event.lines:
@@ -264,7 +264,7 @@ def read_properties(event: Event, warnings: Warnings) -> None:
         warnings.add(f"Event “{event.label}”: a line was set aside: {_short(line)}.")
 
 
-def moments(event: Event, each: Property, warnings: Warnings) -> Iterator[date | datetime]:
+def moments(event: CalendarEvent, each: Property, warnings: Warnings) -> Iterator[date | datetime]:
     """Yield the moments of a property that can be read, with their zones; days as dates. Others are told."""
     zone: tzinfo | None = None
     values = each.value.split(",")
@@ -280,7 +280,7 @@ def moments(event: Event, each: Property, warnings: Warnings) -> Iterator[date |
         yield moment
 
 
-def _zone(event: Event, each: Property, warnings: Warnings) -> tzinfo:
+def _zone(event: CalendarEvent, each: Property, warnings: Warnings) -> tzinfo:
     name = each.parameters.get("TZID", "")
     if name and (zone := zone_of(name, event.zones.own)):
         return zone
@@ -305,7 +305,7 @@ def _moment(text: str) -> tuple[date | datetime, bool]:
     return (moment.replace(tzinfo=UTC), True) if found.group(7) else (moment, False)
 
 
-def rule_of(event: Event, each: Property, warnings: Warnings) -> str:
+def rule_of(event: CalendarEvent, each: Property, warnings: Warnings) -> str:
     """Return a recurrence's rule with its end in UTC, as libraries want it where the beginning has a zone.
 
     A day as the end includes that day. A rule whose end cannot be read is empty: without an end it would go on for

@@ -10,7 +10,15 @@ from dataclasses import asdict
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from sederunt.calendars.events import Event, NotACalendar, Warnings, events_of, moments, read_properties, rule_of
+from sederunt.calendars.events import (
+    CalendarEvent,
+    NotACalendar,
+    Warnings,
+    events_of,
+    moments,
+    read_properties,
+    rule_of,
+)
 from sederunt.calendars.meeting import CalendarMeeting, FeedChoice, FeedRule
 from sederunt.media.sandboxed_reader_child import give_up_rights
 from sederunt.model.bot import Service
@@ -63,7 +71,7 @@ def told(data: bytes, since: datetime, until: datetime, choice: FeedChoice, time
         events = events_of(data, time_zone, warnings)
     except NotACalendar as error:
         return {"fault": f"it {error}"}
-    series: dict[str, list[Event]] = {}
+    series: dict[str, list[CalendarEvent]] = {}
     for event in events:
         read_properties(event, warnings)
         series.setdefault(event.text("UID").strip(), []).append(event)
@@ -81,8 +89,8 @@ def told(data: bytes, since: datetime, until: datetime, choice: FeedChoice, time
 
 
 def _occurrences(
-    parts: list[Event], since: datetime, until: datetime, warnings: Warnings
-) -> Iterator[tuple[Event, date | datetime, str]]:
+    parts: list[CalendarEvent], since: datetime, until: datetime, warnings: Warnings
+) -> Iterator[tuple[CalendarEvent, date | datetime, str]]:
     """Yield when the events of one id begin between two moments, and the names of those that happen more than once."""
     sound = [event for event in parts if _has_times(event, warnings)]
     if not any(name in event.properties for event in sound for name in _REPEATING):
@@ -97,7 +105,7 @@ def _occurrences(
         warnings.add(f"Event “{label}” was set aside: its recurrence cannot be computed ({type(error).__name__}).")
 
 
-def _has_times(event: Event, warnings: Warnings) -> bool:
+def _has_times(event: CalendarEvent, warnings: Warnings) -> bool:
     """Read when an event begins; False where it cannot be placed, or cannot be told from the rest of its series."""
     begins = event.properties.get("DTSTART")
     event.starts_at = next(moments(event, begins[0], warnings), None) if begins else None
@@ -119,8 +127,8 @@ def _has_times(event: Event, warnings: Warnings) -> bool:
 
 
 def _of_series(
-    parts: list[Event], since: datetime, until: datetime, warnings: Warnings
-) -> Iterator[tuple[Event, date | datetime, str]]:
+    parts: list[CalendarEvent], since: datetime, until: datetime, warnings: Warnings
+) -> Iterator[tuple[CalendarEvent, date | datetime, str]]:
     import icalendar  # heavy, and to be limited as the rest
     import recurring_ical_events  # type: ignore[import-untyped]
 
@@ -163,7 +171,7 @@ class _Reading:
         self._choice, self._warnings = choice, warnings
         self._taken: set[tuple[str, str, str, datetime]] = set()
 
-    def add(self, uid: str, event: Event, begins: date | datetime, occurrence: str) -> None:
+    def add(self, uid: str, event: CalendarEvent, begins: date | datetime, occurrence: str) -> None:
         """Add one occurrence."""
         title = event.text("SUMMARY")[:_LONGEST_TEXT]
         shown, starts_at = _shown(title)[:_LONGEST_TITLE], _in_utc(begins)
@@ -186,7 +194,7 @@ class _Reading:
         if len(self.left_out) < MOST_LEFT_OUT:
             self.left_out.append({"title": shown, "starts_at": starts_at.isoformat(), "reason": link or "no link"})
 
-    def _link(self, event: Event, begins: date | datetime, title: str) -> tuple[str, str] | str | None:
+    def _link(self, event: CalendarEvent, begins: date | datetime, title: str) -> tuple[str, str] | str | None:
         """Return (service, address) of an event's meeting, or why it gets no bot."""
         from sederunt.calendars.links import meeting_link
 
@@ -226,7 +234,7 @@ def _shown(text: str) -> str:
     return "".join(letter for letter in " ".join(text.split()) if unicodedata.category(letter) not in _UNSHOWN)
 
 
-def _people(event: Event) -> Iterator[str]:
+def _people(event: CalendarEvent) -> Iterator[str]:
     """Yield who comes: the organiser and the attendees, without whoever has declined."""
     declined, people = set(), []
     for name in ("ORGANIZER", "ATTENDEE"):
