@@ -31,11 +31,11 @@ def read_tensors(path: Path, *, within: str = "") -> Tensors:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            described = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
-            folder = described.removesuffix("data.pkl")
-            content = _Unpickler(archive.read(described), lambda key: archive.read(f"{folder}data/{key}")).load()
-        held = content[within] if within else content
-        return {name: value for name, value in held.items() if getattr(value, "dtype", None) == np.float32}
+            pickle_name = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+            folder = pickle_name.removesuffix("data.pkl")
+            content = _Unpickler(archive.read(pickle_name), lambda key: archive.read(f"{folder}data/{key}")).load()
+        entry = content[within] if within else content
+        return {name: value for name, value in entry.items() if getattr(value, "dtype", None) == np.float32}
     except (zipfile.BadZipFile, StopIteration, pickle.UnpicklingError, KeyError, ValueError, AttributeError) as fault:
         raise SetupError(
             f"{path.name} is not a PyTorch checkpoint of tensors ({fault}): reinstall the package it came with."
@@ -45,20 +45,20 @@ def read_tensors(path: Path, *, within: str = "") -> Tensors:
 class _Unpickler(pickle.Unpickler):
     """Makes dictionaries and arrays, nothing else."""
 
-    def __init__(self, described: bytes, storage: Callable[[str], bytes]) -> None:
-        super().__init__(io.BytesIO(described))
+    def __init__(self, pickle_bytes: bytes, storage: Callable[[str], bytes]) -> None:
+        super().__init__(io.BytesIO(pickle_bytes))
         self._storage = storage
 
     def find_class(self, module: str, name: str) -> Any:
         if module == "torch" and name in _KINDS:
             return _KINDS[name]
-        known: dict[tuple[str, str], Any] = {
+        allowed: dict[tuple[str, str], Any] = {
             ("collections", "OrderedDict"): OrderedDict,
             ("torch._utils", "_rebuild_tensor_v2"): _tensor,
         }
-        if (module, name) not in known:
+        if (module, name) not in allowed:
             raise pickle.UnpicklingError(f"it asks for {module}.{name}")
-        return known[module, name]
+        return allowed[module, name]
 
     def persistent_load(self, pid: Any) -> Any:
         _, kind, key, _, _ = pid
@@ -69,8 +69,8 @@ def _tensor(storage: NDArray[Any], offset: int, shape: Sequence[int], strides: S
     """Return an array of its own; the description says which part of the storage, in elements."""
     if not shape:
         return storage[offset : offset + 1].reshape(()).copy()
-    last = offset + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
-    if min(offset, *strides) < 0 or last >= len(storage):
+    last_element = offset + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
+    if min(offset, *strides) < 0 or last_element >= len(storage):
         raise pickle.UnpicklingError("a tensor lies outside its storage")
     steps = [step * storage.itemsize for step in strides]
     return np.lib.stride_tricks.as_strided(storage[offset:], tuple(shape), steps).copy()

@@ -43,8 +43,8 @@ def clustered(stretches: Sequence[VoiceStretch]) -> Labels:
         for member in members:
             single[member] = number
     centres = [_centre([stretches[n] for n in members]) for members in groups]
-    heard = [n for n, each in enumerate(stretches) if each.voice is not None and single[n] is None]
-    for n in sorted(heard, key=lambda n: -stretches[n].heard_s):
+    unassigned = [n for n, stretch in enumerate(stretches) if stretch.voice is not None and single[n] is None]
+    for n in sorted(unassigned, key=lambda n: -stretches[n].heard_s):
         single[n] = _nearest(stretches, n, single, centres, STRANGER + bar)
     return [who or (0,) for who in completed(stretches, single)]
 
@@ -52,54 +52,56 @@ def clustered(stretches: Sequence[VoiceStretch]) -> Labels:
 def completed(stretches: Sequence[VoiceStretch], single: Sequence[int | None]) -> Labels:
     """Return who speaks in each stretch, where it is known of stretches that were heard: those too short to be heard,
     and two at once, by what is around them. Nobody where nothing is."""
-    known = list(single)
-    for n, each in enumerate(stretches):
-        if known[n] is None and len(each.threads) == 1:
-            known[n] = _neighbour(stretches, n, known)
+    labels = list(single)
+    for n, stretch in enumerate(stretches):
+        if labels[n] is None and len(stretch.threads) == 1:
+            labels[n] = _neighbour(stretches, n, labels)
     return [
-        _both(stretches, n, known) if len(each.threads) > 1 else () if label is None else (label,)
-        for n, (each, label) in enumerate(zip(stretches, known, strict=True))
+        _both(stretches, n, labels) if len(stretch.threads) > 1 else () if label is None else (label,)
+        for n, (stretch, label) in enumerate(zip(stretches, labels, strict=True))
     ]
 
 
 def narrow_bar(stretches: Sequence[VoiceStretch]) -> float:
     """Return by how much more alike voices have to be, where most of them came by telephone."""
-    heard = [each.narrow for each in stretches if each.voice is not None]
-    return NARROW if 2 * sum(heard) > len(heard) else 0.0
+    narrow_flags = [stretch.narrow for stretch in stretches if stretch.voice is not None]
+    return NARROW if 2 * sum(narrow_flags) > len(narrow_flags) else 0.0
 
 
-def _founded(stretches: Sequence[VoiceStretch], alike: float) -> list[list[int]]:
+def _founded(stretches: Sequence[VoiceStretch], threshold: float) -> list[list[int]]:
     """Return the groups that well heard stretches make up; with hardly any, all that were heard at all."""
-    known = [n for n, each in enumerate(stretches) if each.voice is not None and each.heard_s >= WELL_HEARD_S]
-    known = known or [n for n, each in enumerate(stretches) if each.voice is not None]
-    parts = [known[at : at + MOST_LINKED] for at in range(0, len(known), MOST_LINKED)]
-    groups = [group for part in parts for group in _grouped(stretches, part, alike)]
+    indices = [
+        n for n, stretch in enumerate(stretches) if stretch.voice is not None and stretch.heard_s >= WELL_HEARD_S
+    ]
+    indices = indices or [n for n, stretch in enumerate(stretches) if stretch.voice is not None]
+    parts = [indices[at : at + MOST_LINKED] for at in range(0, len(indices), MOST_LINKED)]
+    groups = [group for part in parts for group in _grouped(stretches, part, threshold)]
     if len(parts) > 1:
         centres = np.stack([_centre([stretches[n] for n in members]) for members in groups])
-        merged = linked(centres @ centres.T, alike)
-        groups = [[n for place in places for n in groups[place]] for places in merged]
+        linked_groups = linked(centres @ centres.T, threshold)
+        groups = [[n for place in places for n in groups[place]] for places in linked_groups]
     return groups
 
 
 def _founded_together(stretches: Sequence[VoiceStretch], groups: list[list[int]], bar: float) -> list[list[int]]:
     """Return the further groups that short stretches make up which are like nobody in `groups`."""
-    taken = {n for members in groups for n in members}
-    short = [n for n, each in enumerate(stretches) if each.voice is not None and n not in taken]
-    if not short:
+    grouped = {n for members in groups for n in members}
+    ungrouped = [n for n, stretch in enumerate(stretches) if stretch.voice is not None and n not in grouped]
+    if not ungrouped:
         return []
     centres = np.stack([_centre([stretches[n] for n in members]) for members in groups])
-    strange = [n for n in short if float((centres @ _voice(stretches[n])).max()) < STRANGE + bar]
-    found = _grouped(stretches, strange, TOGETHER + bar) if strange else []
-    several = [group for group in found if len(group) >= SEVERAL]
-    return [group for group in several if sum(stretches[n].heard_s for n in group) >= WELL_HEARD_S]
+    strangers = [n for n in ungrouped if float((centres @ _voice(stretches[n])).max()) < STRANGE + bar]
+    new_groups = _grouped(stretches, strangers, TOGETHER + bar) if strangers else []
+    large_groups = [group for group in new_groups if len(group) >= SEVERAL]
+    return [group for group in large_groups if sum(stretches[n].heard_s for n in group) >= WELL_HEARD_S]
 
 
-def _grouped(stretches: Sequence[VoiceStretch], known: Sequence[int], alike: float) -> list[list[int]]:
-    vectors = np.stack([_voice(stretches[n]) for n in known])
-    return [[known[place] for place in places] for places in linked(vectors @ vectors.T, alike)]
+def _grouped(stretches: Sequence[VoiceStretch], indices: Sequence[int], threshold: float) -> list[list[int]]:
+    vectors = np.stack([_voice(stretches[n]) for n in indices])
+    return [[indices[place] for place in places] for places in linked(vectors @ vectors.T, threshold)]
 
 
-def linked(likeness: NDArray[np.float32], alike: float) -> list[list[int]]:
+def linked(likeness: NDArray[np.float32], threshold: float) -> list[list[int]]:
     """Group rows by average linkage, merged from the most alike on while they are at least so alike on average."""
     table = likeness.astype(np.float64)
     np.fill_diagonal(table, -np.inf)
@@ -107,25 +109,25 @@ def linked(likeness: NDArray[np.float32], alike: float) -> list[list[int]]:
     rows = np.arange(len(table))
     best = table.argmax(axis=1)
     top = table[rows, best]
-    while float(top.max()) >= alike:
-        one = int(top.argmax())
-        other = int(best[one])
-        sizes = len(members[one]), len(members[other])
-        merged = (table[one] * sizes[0] + table[other] * sizes[1]) / sum(sizes)
-        merged[[one, other]] = -np.inf
-        table[one], table[:, one] = merged, merged
-        table[other], table[:, other] = -np.inf, -np.inf
-        members[one] += members[other]
-        members[other] = []
-        for row in np.flatnonzero((best == one) | (best == other) | (table[:, one] > top) | (rows == one)):
+    while float(top.max()) >= threshold:
+        first = int(top.argmax())
+        second = int(best[first])
+        sizes = len(members[first]), len(members[second])
+        merged_row = (table[first] * sizes[0] + table[second] * sizes[1]) / sum(sizes)
+        merged_row[[first, second]] = -np.inf
+        table[first], table[:, first] = merged_row, merged_row
+        table[second], table[:, second] = -np.inf, -np.inf
+        members[first] += members[second]
+        members[second] = []
+        for row in np.flatnonzero((best == first) | (best == second) | (table[:, first] > top) | (rows == first)):
             best[row] = table[row].argmax()
             top[row] = table[row, best[row]]
-        top[other] = -np.inf
+        top[second] = -np.inf
     return [group for group in members if group]
 
 
 def _centre(members: Sequence[VoiceStretch]) -> Vector:
-    return unit(np.sum([_voice(each) * np.float32(each.heard_s) for each in members], axis=0))
+    return unit(np.sum([_voice(stretch) * np.float32(stretch.heard_s) for stretch in members], axis=0))
 
 
 def _voice(stretch: VoiceStretch) -> Vector:
@@ -139,8 +141,8 @@ def _nearest(
     """Whose a stretch is by its voice; a new one is added to `centres` where it is nobody's."""
     voice = _voice(stretches[n])
     scores = np.array([float(voice @ centre) for centre in centres])
-    for other in _same_thread(stretches, n, single):
-        scores[single[other]] += SAME_THREAD
+    for neighbour in _same_thread(stretches, n, single):
+        scores[single[neighbour]] += SAME_THREAD
         break
     if not centres or (stretches[n].heard_s >= STRANGER_S and float(scores.max()) < stranger):
         centres.append(voice)
@@ -150,8 +152,8 @@ def _nearest(
 
 def _neighbour(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None]) -> int | None:
     """Whose a stretch is that was too short to be heard: whoever was last or is next in its thread, or at all."""
-    for other in (*_same_thread(stretches, n, single), *_around(stretches, n, single)):
-        return single[other]
+    for neighbour in (*_same_thread(stretches, n, single), *_around(stretches, n, single)):
+        return single[neighbour]
     return None
 
 
@@ -160,25 +162,25 @@ def _both(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None
     beside = [
         at for at in (n - 1, n + 1) if 0 <= at < len(stretches) and _apart(stretches[at], stretches[n]) < BESIDE_S
     ]
-    near = _around(stretches, n, single)
-    recent = [at for at in near if _apart(stretches[at], stretches[n]) <= RECENT_S]
+    nearby = _around(stretches, n, single)
+    recent = [at for at in nearby if _apart(stretches[at], stretches[n]) <= RECENT_S]
     going_on = [
         next((at for at in recent if stretches[at].threads == (thread,)), None) for thread in stretches[n].threads
     ]
-    found = (single[at] for at in (*beside, *going_on, *near) if at is not None)
-    return tuple(dict.fromkeys(label for label in found if label is not None))[:2]
+    candidates = (single[at] for at in (*beside, *going_on, *nearby) if at is not None)
+    return tuple(dict.fromkeys(label for label in candidates if label is not None))[:2]
 
 
 def _same_thread(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None]) -> list[int]:
-    near = (o for o in _around(stretches, n, single) if stretches[o].threads == stretches[n].threads)
-    return [o for o in near if _apart(stretches[o], stretches[n]) <= RECENT_S]
+    nearby = (o for o in _around(stretches, n, single) if stretches[o].threads == stretches[n].threads)
+    return [o for o in nearby if _apart(stretches[o], stretches[n]) <= RECENT_S]
 
 
 def _around(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None], reach: int = 12) -> list[int]:
     """Stretches of one known person near this one, the nearest in time first."""
-    near = [o for o in range(max(0, n - reach), min(len(stretches), n + reach + 1)) if o != n]
-    return sorted((o for o in near if single[o] is not None), key=lambda o: _apart(stretches[o], stretches[n]))
+    nearby = [o for o in range(max(0, n - reach), min(len(stretches), n + reach + 1)) if o != n]
+    return sorted((o for o in nearby if single[o] is not None), key=lambda o: _apart(stretches[o], stretches[n]))
 
 
-def _apart(one: VoiceStretch, other: VoiceStretch) -> float:
-    return max(0.0, one.start - other.end, other.start - one.end)
+def _apart(first: VoiceStretch, second: VoiceStretch) -> float:
+    return max(0.0, first.start - second.end, second.start - first.end)

@@ -57,8 +57,8 @@ def diarize(
 
     `pause` is called every few seconds of sound, for others may want the core.
     """
-    found = list(stretches_of(ears, _in_turns(source(0.0), cancelled, pause), SpeechDetector().hear))
-    return spans(found, clustered(found))
+    stretches = list(stretches_of(ears, _in_turns(source(0.0), cancelled, pause), SpeechDetector().hear))
+    return spans(stretches, clustered(stretches))
 
 
 def stretches_of(ears: Ears, blocks: Iterable[Samples], hear: Hear) -> Iterator[VoiceStretch]:
@@ -66,41 +66,41 @@ def stretches_of(ears: Ears, blocks: Iterable[Samples], hear: Hear) -> Iterator[
     cutter = Cutter(ears)
     for passage in passages(blocks, hear):
         active = segmentation.active(ears.classes(passage.samples))
-        spoken = passage.spoken_at(FIRST_S + FRAME_S * np.arange(len(active)))
-        yield from cutter.add(passage.start_s, passage.samples, active & spoken[:, None])
+        speech = passage.spoken_at(FIRST_S + FRAME_S * np.arange(len(active)))
+        yield from cutter.add(passage.start_s, passage.samples, active & speech[:, None])
 
 
 def spans(
-    found: Sequence[VoiceStretch], labels: Sequence[tuple[int, ...]], numbers: dict[int, int] | None = None
+    stretches: Sequence[VoiceStretch], labels: Sequence[tuple[int, ...]], numbers: dict[int, int] | None = None
 ) -> list[VoiceSpan]:
     """Return stretches and who speaks in each, as spans of one voice.
 
     `numbers`: label → number of its voice, as far as they were given out; those of new voices are added.
     """
     numbers = {} if numbers is None else numbers
-    last: dict[int, int] = {}
-    told: list[VoiceSpan] = []
-    for stretch, who in zip(found, labels, strict=True):
+    last_places: dict[int, int] = {}
+    voice_spans: list[VoiceSpan] = []
+    for stretch, who in zip(stretches, labels, strict=True):
         for label in who:
             voice = numbers.setdefault(label, len(numbers))
-            at = last.get(voice)
-            if at is not None and stretch.start - told[at].end < PAUSE_S:
-                told[at] = replace(told[at], end=stretch.end)
+            place = last_places.get(voice)
+            if place is not None and stretch.start - voice_spans[place].end < PAUSE_S:
+                voice_spans[place] = replace(voice_spans[place], end=stretch.end)
             else:
-                last[voice] = len(told)
-                told.append(VoiceSpan(start=stretch.start, end=stretch.end, voice=voice))
-    return told
+                last_places[voice] = len(voice_spans)
+                voice_spans.append(VoiceSpan(start=stretch.start, end=stretch.end, voice=voice))
+    return voice_spans
 
 
 def _in_turns(blocks: Iterable[SampleBlock], cancelled: threading.Event | None, pause: Pause) -> Iterator[Samples]:
     """Yield the sound in blocks of some seconds, with a pause behind each. Raises Cancelled."""
-    held, most = np.zeros(0, np.float32), BLOCK_S * RATE
+    buffer, block_length = np.zeros(0, np.float32), BLOCK_S * RATE
     for block in blocks:
         if cancelled is not None and cancelled.is_set():
             raise Cancelled("The transcription was stopped.")
-        held = np.concatenate([held, block.samples])
-        while len(held) >= most:
-            yield held[:most]
-            held = held[most:]
+        buffer = np.concatenate([buffer, block.samples])
+        while len(buffer) >= block_length:
+            yield buffer[:block_length]
+            buffer = buffer[block_length:]
             pause()
-    yield held
+    yield buffer

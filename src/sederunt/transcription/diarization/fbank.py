@@ -20,8 +20,8 @@ _AT_ONCE = 64  # frames: what is made of so many stays in a core's cache, which 
 def features(samples: Samples) -> Features:
     """Return (frames, 80): log energy per band and frame, each band's mean over the stretch taken away; at least one
     frame."""
-    padded = np.pad(samples, (0, max(0, _FRAME - len(samples))))
-    frames = np.lib.stride_tricks.sliding_window_view(padded, _FRAME)[::FRAME_STEP]
+    padded_samples = np.pad(samples, (0, max(0, _FRAME - len(samples))))
+    frames = np.lib.stride_tricks.sliding_window_view(padded_samples, _FRAME)[::FRAME_STEP]
     parts = [_band_powers(frames[first : first + _AT_ONCE]) for first in range(0, len(frames), _AT_ONCE)]
     energies = np.log(np.maximum(np.concatenate(parts), np.finfo(np.float32).eps))
     return np.asarray(energies - energies.mean(axis=0, keepdims=True), np.float32)
@@ -31,8 +31,8 @@ def _band_powers(frames: NDArray[np.float32]) -> Features:
     """Return (frames, 80): the power in each band."""
     frames = frames * np.float32(_FULL_SCALE)
     frames -= frames.mean(axis=1, keepdims=True)
-    shaped = frames - np.float32(_PRE_EMPHASIS) * np.concatenate([frames[:, :1], frames[:, :-1]], axis=1)
-    spectrum = np.fft.rfft(shaped * _window(), _FFT)
+    emphasised = frames - np.float32(_PRE_EMPHASIS) * np.concatenate([frames[:, :1], frames[:, :-1]], axis=1)
+    spectrum = np.fft.rfft(emphasised * _window(), _FFT)
     return np.asarray((spectrum.real**2 + spectrum.imag**2) @ _bands(), np.float32)
 
 

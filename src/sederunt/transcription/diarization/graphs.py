@@ -126,8 +126,10 @@ def voice_graph(tensors: Tensors) -> bytes:
     x = graph.add("Transpose", graph.add("Relu", x), perm=(0, 2, 1))  # frames first, as products want it
     for number, (layers, dilation) in enumerate(_BLOCKS, start=1):
         for layer in range(1, layers + 1):
-            new = _dense_layer(graph, x, tensors, f"xvector.block{number}.tdnnd{layer}", dilation, pool, spread)
-            x = graph.add("Concat", x, new, axis=2)
+            new_channels = _dense_layer(
+                graph, x, tensors, f"xvector.block{number}.tdnnd{layer}", dilation, pool, spread
+            )
+            x = graph.add("Concat", x, new_channels, axis=2)
         name = f"xvector.transit{number}"
         x = graph.add("Relu", _scaled(graph, x, tensors, f"{name}.nonlinear.batchnorm"))
         x = _product(graph, x, tensors[f"{name}.linear.weight"][:, :, 0])
@@ -180,19 +182,19 @@ def _product(graph: Graph, x: str, weight: Array, addend: Array | None = None) -
     """
     scales = np.abs(weight).max(axis=1) / np.float32(_SEVEN_BITS)
     rounded = np.rint(weight / scales[:, None]).astype(np.int8)
-    found = graph.constant(np.ascontiguousarray(rounded.T)), graph.constant(scales)
-    added = () if addend is None else ("", graph.constant(addend))  # "": their zeros are zero
-    return graph.add("DynamicQuantizeMatMul", x, *found, *added)
+    factors = graph.constant(np.ascontiguousarray(rounded.T)), graph.constant(scales)
+    bias = () if addend is None else ("", graph.constant(addend))  # "": their zeros are zero
+    return graph.add("DynamicQuantizeMatMul", x, *factors, *bias)
 
 
 def _statistics(graph: Graph, x: str) -> str:
     """Mean and unbiased deviation over time, one below the other."""
     mean = graph.add("ReduceMean", x, axes=(2,))
-    off = graph.add("Sub", x, mean)
-    squares = graph.add("ReduceMean", graph.add("Mul", off, off), axes=(2,))
+    differences = graph.add("Sub", x, mean)
+    squares = graph.add("ReduceMean", graph.add("Mul", differences, differences), axes=(2,))
     count = graph.add("Cast", graph.add("Shape", x, start=2), to=1)
-    less = graph.add("Sub", count, graph.constant(np.array([1.0], np.float32)))
-    deviation = graph.add("Sqrt", graph.add("Mul", squares, graph.add("Div", count, less)))
+    count_minus_one = graph.add("Sub", count, graph.constant(np.array([1.0], np.float32)))
+    deviation = graph.add("Sqrt", graph.add("Mul", squares, graph.add("Div", count, count_minus_one)))
     return graph.add("Concat", mean, deviation, axis=1)
 
 

@@ -60,15 +60,15 @@ class Networks:
 
     def classes(self, samples: Samples) -> NDArray[np.float32]:
         """Return (frames, 7): log-probabilities of each set of speakers in a window of ten seconds."""
-        found: Any = self._segmentation.run(None, {"samples": samples[None]})[0]
-        return np.asarray(found[0], np.float32)
+        output: Any = self._segmentation.run(None, {"samples": samples[None]})[0]
+        return np.asarray(output[0], np.float32)
 
     def voice(self, samples: Samples) -> Vector:
         """Return what a voice is like: 192 numbers, of length 1. Its cosine with another tells how alike they are."""
-        heard = features(samples)
-        pool, spread = context(len(heard))
-        found: Any = self._voice.run(None, {"features": heard[None], "pool": pool, "spread": spread})[0]
-        return unit(np.asarray(found[0], np.float32))
+        filter_banks = features(samples)
+        pool, spread = context(len(filter_banks))
+        output: Any = self._voice.run(None, {"features": filter_banks[None], "pool": pool, "spread": spread})[0]
+        return unit(np.asarray(output[0], np.float32))
 
 
 def context(frames: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -42,9 +42,9 @@ class KnownVoice:
 
     def hear(self, voice: Vector, seconds: float) -> None:
         """Add a stretch."""
-        kept = min(1.0, REMEMBERED_S / (self.heard_s + seconds))
-        self.total = self.total * np.float32(kept) + voice * np.float32(seconds)
-        self.heard_s = self.heard_s * kept + seconds
+        decay = min(1.0, REMEMBERED_S / (self.heard_s + seconds))
+        self.total = self.total * np.float32(decay) + voice * np.float32(seconds)
+        self.heard_s = self.heard_s * decay + seconds
 
 
 class VoiceFollower:
@@ -57,30 +57,30 @@ class VoiceFollower:
         self._numbers: dict[int, int] = {}
         self._bar = 0.0  # how much more alike voices have to be, as the last piece came
 
-    def spans(self, samples: Samples, heard: Hearing) -> list[VoiceSpan]:
+    def spans(self, samples: Samples, hearing: Hearing) -> list[VoiceSpan]:
         """Return who speaks when in the next piece of sound, in seconds of it, by what the detector heard in its
         frames; numbers are the stream's. Blocks."""
-        found = list(stretches_of(self._ears, [samples], lambda _: heard))
-        told = spans(found, self.labels(found), self._numbers)
+        stretches = list(stretches_of(self._ears, [samples], lambda _: hearing))
+        voice_spans = spans(stretches, self.labels(stretches), self._numbers)
         self._merge()
-        return told
+        return voice_spans
 
-    def labels(self, found: Sequence[VoiceStretch]) -> Labels:
+    def labels(self, stretches: Sequence[VoiceStretch]) -> Labels:
         """Return who speaks in each stretch of a piece, the best heard first; nobody where that cannot be told."""
-        if any(each.voice is not None for each in found):
-            self._bar = narrow_bar(found)
-        single: list[int | None] = [None] * len(found)
+        if any(stretch.voice is not None for stretch in stretches):
+            self._bar = narrow_bar(stretches)
+        single: list[int | None] = [None] * len(stretches)
         threads: dict[int, int] = {}
-        heard = [(each, n) for n, each in enumerate(found) if each.voice is not None]
-        for each, n in sorted(heard, key=lambda pair: -pair[0].heard_s):
-            whose = self._whose(each, threads)
-            if whose is not None:
-                single[n] = threads[each.threads[0]] = whose
-        return completed(found, single)
+        voiced = [(stretch, n) for n, stretch in enumerate(stretches) if stretch.voice is not None]
+        for stretch, n in sorted(voiced, key=lambda pair: -pair[0].heard_s):
+            voice_number = self._whose(stretch, threads)
+            if voice_number is not None:
+                single[n] = threads[stretch.threads[0]] = voice_number
+        return completed(stretches, single)
 
     def _whose(self, stretch: VoiceStretch, threads: dict[int, int]) -> int | None:
         assert stretch.voice is not None
-        scores = [float(known.centre @ stretch.voice) + self._bias(known, stretch, threads) for known in self._known]
+        scores = [float(voice.centre @ stretch.voice) + self._bias(voice, stretch, threads) for voice in self._known]
         best = int(np.argmax(scores)) if scores else -1
         if scores and scores[best] >= ALIKE + self._bar:
             self._known[best].hear(stretch.voice, stretch.heard_s)
@@ -90,15 +90,15 @@ class VoiceFollower:
             return None
         return self._known[best].number
 
-    def _bias(self, known: KnownVoice, stretch: VoiceStretch, threads: dict[int, int]) -> float:
-        if threads.get(stretch.threads[0]) == known.number:
+    def _bias(self, voice: KnownVoice, stretch: VoiceStretch, threads: dict[int, int]) -> float:
+        if threads.get(stretch.threads[0]) == voice.number:
             return SAME_THREAD
-        return -OTHER_THREAD if known.number in threads.values() else 0.0
+        return -OTHER_THREAD if voice.number in threads.values() else 0.0
 
     def _found(self, stretch: VoiceStretch) -> int:
         assert stretch.voice is not None
         if len(self._known) >= MOST_VOICES:
-            self._known.remove(min(self._known, key=lambda known: known.heard_s))
+            self._known.remove(min(self._known, key=lambda voice: voice.heard_s))
         total = stretch.voice * np.float32(stretch.heard_s)
         self._known.append(KnownVoice(number=self._founded, total=total, heard_s=stretch.heard_s))
         self._founded += 1
@@ -106,13 +106,13 @@ class VoiceFollower:
 
     def _merge(self) -> None:
         """Let two voices that are one go on as the older one."""
-        for n, one in enumerate(self._known):
-            alike = [
-                other
-                for other in self._known[n + 1 :]
-                if min(one.heard_s, other.heard_s) >= SETTLED_S
-                and float(one.centre @ other.centre) >= ONE_VOICE + self._bar
+        for n, older in enumerate(self._known):
+            duplicates = [
+                newer
+                for newer in self._known[n + 1 :]
+                if min(older.heard_s, newer.heard_s) >= SETTLED_S
+                and float(older.centre @ newer.centre) >= ONE_VOICE + self._bar
             ]
-            for other in alike:
-                one.hear(other.centre, other.heard_s)
-                self._known.remove(other)
+            for newer in duplicates:
+                older.hear(newer.centre, newer.heard_s)
+                self._known.remove(newer)

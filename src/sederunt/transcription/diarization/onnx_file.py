@@ -87,7 +87,7 @@ def _attribute(name: str, value: Attribute) -> bytes:
         case str():
             return _text(1, name) + _text(4, value) + _number(20, _ATTRIBUTE_TEXT)
         case _:
-            return _text(1, name) + b"".join(_number(8, each) for each in value) + _number(20, _ATTRIBUTE_INTS)
+            return _text(1, name) + b"".join(_number(8, item) for item in value) + _number(20, _ATTRIBUTE_INTS)
 
 
 def _value(name: str, shape: Sequence[str | int], kind: int) -> bytes:

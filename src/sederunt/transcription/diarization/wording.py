@@ -26,14 +26,18 @@ def by_voice(utterances: Sequence[Utterance], spans: Sequence[VoiceSpan]) -> tup
     index = _Index(spans)
     words = [word for utterance in utterances for word in (utterance.words or (_as_word(utterance),))]
     voices = _settled(words, _heard(words, index))
-    told, at = [], 0
+    labelled_utterances, at = [], 0
     for utterance in utterances:
         count = max(1, len(utterance.words))
-        own = voices[at : at + count]
+        word_voices = voices[at : at + count]
         at += count
-        numbered = tuple(replace(word, speaker=voice) for word, voice in zip(utterance.words, own, strict=False))
-        told.append(replace(utterance, speaker=max(own, key=own.count), words=numbered))
-    return tuple(told)
+        labelled_words = tuple(
+            replace(word, speaker=voice) for word, voice in zip(utterance.words, word_voices, strict=False)
+        )
+        labelled_utterances.append(
+            replace(utterance, speaker=max(word_voices, key=word_voices.count), words=labelled_words)
+        )
+    return tuple(labelled_utterances)
 
 
 def _as_word(utterance: Utterance) -> Word:
@@ -50,51 +54,51 @@ class _Index:
 
     def shares(self, start: float, end: float) -> dict[int, float]:
         """Voice → seconds that it speaks between two moments."""
-        found: dict[int, float] = {}
+        seconds_by_voice: dict[int, float] = {}
         for span in self._spans[bisect_left(self._starts, start - self._longest) : bisect_left(self._starts, end)]:
             if (seconds := min(span.end, end) - max(span.start, start)) > 0:
-                found[span.voice] = found.get(span.voice, 0.0) + seconds
-        return found
+                seconds_by_voice[span.voice] = seconds_by_voice.get(span.voice, 0.0) + seconds
+        return seconds_by_voice
 
 
 def _heard(words: Sequence[Word], index: _Index) -> list[int]:
     """Whose each word is by its time alone; where two speak, whoever spoke before goes on."""
     voices: list[int] = []
-    last = 0
+    last_voice = 0
     for word in words:
         shares = index.shares(word.start, max(word.end, word.start + 0.02))
         shares = shares or index.shares(word.start - NEAR_S, word.end + NEAR_S)
-        if shares and shares.get(last, 0.0) < 0.99 * max(shares.values()):
-            last = max(shares, key=lambda voice: shares[voice])
-        voices.append(last)
+        if shares and shares.get(last_voice, 0.0) < 0.99 * max(shares.values()):
+            last_voice = max(shares, key=lambda voice: shares[voice])
+        voices.append(last_voice)
     return voices
 
 
 def _settled(words: Sequence[Word], voices: list[int]) -> list[int]:
     """Single words between two of the same voice undone, changes moved to where sentences end."""
-    settled = list(voices)
+    new_voices = list(voices)
     for n in range(1, len(words) - 1):
-        alone = settled[n - 1] == settled[n + 1] != settled[n]
-        if alone and words[n].end - words[n].start < SHORT_S and _gap(words, n) + _gap(words, n + 1) < SHORT_S:
-            settled[n] = settled[n - 1]
+        is_alone = new_voices[n - 1] == new_voices[n + 1] != new_voices[n]
+        if is_alone and words[n].end - words[n].start < SHORT_S and _gap(words, n) + _gap(words, n + 1) < SHORT_S:
+            new_voices[n] = new_voices[n - 1]
     for n in range(1, len(words)):
-        if settled[n] != settled[n - 1] and not _is_border(words, n):
-            _move(words, settled, n)
-    return settled
+        if new_voices[n] != new_voices[n - 1] and not _is_border(words, n):
+            _move(words, new_voices, n)
+    return new_voices
 
 
 def _move(words: Sequence[Word], voices: list[int], change: int) -> None:
     """Move a change of voice before word `change` to the nearest border between sentences."""
-    before, after = voices[change - 1], voices[change]
+    voice_before, voice_after = voices[change - 1], voices[change]
     for away in range(1, MOVED_WORDS + 1):
         for border in (change - away, change + away):
             if not 0 < border < len(words) or not _is_border(words, border):
                 continue
-            moved = range(min(border, change), max(border, change))
-            old, new = (after, before) if border > change else (before, after)
-            near = abs(words[border].start - words[change].start) <= MOVED_S
-            if near and all(voices[n] == old for n in moved):
-                voices[moved.start : moved.stop] = [new] * len(moved)
+            moved_words = range(min(border, change), max(border, change))
+            old_voice, new_voice = (voice_after, voice_before) if border > change else (voice_before, voice_after)
+            is_near = abs(words[border].start - words[change].start) <= MOVED_S
+            if is_near and all(voices[n] == old_voice for n in moved_words):
+                voices[moved_words.start : moved_words.stop] = [new_voice] * len(moved_words)
                 return
 
 
