@@ -134,8 +134,8 @@ class Network:
         self.multilingual: bool = model.model.is_multilingual
         self.languages: frozenset[str] = frozenset(model.supported_languages)
         # Outputs of several windows are put together in the processor's memory, in numbers that numpy knows.
-        together = model.model.device == "cpu" and model.model.compute_type in ("float32", "int8_float32")
-        self.windows_at_once = WINDOWS_AT_ONCE if together else 1
+        can_batch = model.model.device == "cpu" and model.model.compute_type in ("float32", "int8_float32")
+        self.windows_at_once = WINDOWS_AT_ONCE if can_batch else 1
         self._tokenizers: dict[str, Any] = {}
         self._latest = threading.local()
 
@@ -148,8 +148,8 @@ class Network:
         again.
         """
         context = context_for(len(samples) // 160, context)
-        kept: KeptEncoding | None = getattr(self._latest, "kept", None)
-        encoded = kept.of(samples, context) if kept else None
+        latest: KeptEncoding | None = getattr(self._latest, "kept", None)
+        encoded = latest.of(samples, context) if latest else None
         if encoded is None:
             encoded = self._encoded(samples, context)
             self._latest.kept = KeptEncoding(samples, context, encoded)
@@ -159,9 +159,9 @@ class Network:
         features = self._model.feature_extractor(samples)
         sound = min(features.shape[-1], len(samples) // 160, FULL_CONTEXT)
         # Silence behind the sound is zero in these features, as faster-whisper pads them.
-        padded = np.zeros((features.shape[0], context), np.float32)
-        padded[:, :sound] = features[:, :sound]
-        return Encoded(self._model.encode(padded), sound)
+        padded_features = np.zeros((features.shape[0], context), np.float32)
+        padded_features[:, :sound] = features[:, :sound]
+        return Encoded(self._model.encode(padded_features), sound)
 
     def odds(self, samples: Samples, *, thorough: bool = False) -> Mapping[str, float]:
         """Return probability per language of some speech.
@@ -217,23 +217,23 @@ class Network:
         """
         encoded = self.encode(samples, context=context)
         tokenizer = self._tokenizer(language)
-        known: list[int] = tokenizer.encode(before) if before else []
-        prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps, *known]
+        prefix_tokens: list[int] = tokenizer.encode(before) if before else []
+        prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps, *prefix_tokens]
         room = LEAST_TOKENS // 2 + round(TOKENS_PER_S * encoded.seconds)
         result = self._model.model.generate(
             encoded.output, [prompt], beam_size=1, max_length=min(448, len(prompt) + room), suppress_tokens=[-1]
         )[0]
-        given = [token for token in result.sequences_ids[0] if token < tokenizer.eot]
-        tokens = given[len(known) :]  # what was given comes back
+        text_tokens = [token for token in result.sequences_ids[0] if token < tokenizer.eot]
+        tokens = text_tokens[len(prefix_tokens) :]  # what was given comes back
         if not tokens:
             return []
         text = tokenizer.decode(tokens)
         if circles(text):
             return None
-        words, taken = [], 0
-        for word, length in self._words(tokenizer, [*known, *tokens], encoded):
-            taken += length
-            if taken > len(known):
+        words, token_count = [], 0
+        for word, length in self._words(tokenizer, [*prefix_tokens, *tokens], encoded):
+            token_count += length
+            if token_count > len(prefix_tokens):
                 words.append(word)
         return words
 
@@ -243,18 +243,18 @@ class Network:
         if not text or encoded.sound < LEAST_SOUND:
             return ()
         words = iter(self._words(tokenizer, text, encoded))
-        phrases, waiting = [], next(words, None)
-        position = taken = 0
+        phrases, pending = [], next(words, None)
+        position = token_count = 0
         for span in spans:
             position += len(span.tokens)
-            mine = []
+            span_words = []
             # A word belongs to the span that holds its first token.
-            while waiting is not None and taken < position:
-                mine.append(waiting[0])
-                taken += waiting[1]
-                waiting = next(words, None)
-            if mine:
-                phrases.append(TokenPhrase(span.start, span.end, tuple(mine)))
+            while pending is not None and token_count < position:
+                span_words.append(pending[0])
+                token_count += pending[1]
+                pending = next(words, None)
+            if span_words:
+                phrases.append(TokenPhrase(span.start, span.end, tuple(span_words)))
         return tuple(phrases)
 
     def _words(self, tokenizer: Any, text: list[int], encoded: Encoded) -> list[tuple[TimedWord, int]]:
@@ -293,9 +293,9 @@ def _stacked(outputs: Sequence[Any]) -> Any:
     return StorageView.from_array(np.concatenate([np.asarray(output) for output in outputs]))
 
 
-def context_for(sound: int, least: int) -> int:
+def context_for(sound: int, minimum: int) -> int:
     """Return the frames that the encoder is given for so many frames of sound."""
-    return min(FULL_CONTEXT, max(least, sound + ROOM))
+    return min(FULL_CONTEXT, max(minimum, sound + ROOM))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,10 @@ def obstacle(settings: WhisperSettings) -> str | None:
             "No CUDA device is to be had here: install NVIDIA's driver, cuBLAS and cuDNN, "
             "or set SEDERUNT_WHISPER__DEVICE=cpu."
         )
-    known = ctranslate2.get_supported_compute_types(device)
-    if settings.compute_type not in known | _ANY:
+    supported = ctranslate2.get_supported_compute_types(device)
+    if settings.compute_type not in supported | _ANY:
         return (
-            f"The {device} of this machine computes with {', '.join(sorted(known))}, not with "
+            f"The {device} of this machine computes with {', '.join(sorted(supported))}, not with "
             f"'{settings.compute_type}': set SEDERUNT_WHISPER__COMPUTE_TYPE to one of them."
         )
     return None

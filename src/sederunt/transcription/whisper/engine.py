@@ -113,12 +113,12 @@ class Whisper:
         """
         lane, cancelled = lane or lane_alone(), cancelled or threading.Event()
         per_window = (lang or "").lower() == "multi"
-        finished = covered(resume)
-        done_s = sum(end - start for start, end in finished)
+        finished_stretches = covered(resume)
+        done_s = sum(end - start for start, end in finished_stretches)
         parts = list(resume)
 
         def unread(section: SoundSection, pause: Callable[[], None]) -> Iterator[FinishedPart]:
-            start_s = reached(finished, section.start_s)
+            start_s = reached(finished_stretches, section.start_s)
             sound = UnreadSound(section.source, max(start_s, section.block.start_s))
             return self._parts(sound, start_s, manner, per_window=per_window, pause=pause)
 
@@ -137,15 +137,17 @@ class Whisper:
             if primary_tag(lang) not in self.languages:
                 guess = self._heard_language([source], turns)
                 turns.pause()
-            plain = self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary)
-            manner = replace(plain, thorough=quality.thorough, beams=quality.beams, context=quality.context)
-            sections = Sections(source, reached(finished, 0.0), known=[start for start, _ in finished])
+            plain_manner = self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary)
+            manner = replace(plain_manner, thorough=quality.thorough, beams=quality.beams, context=quality.context)
+            sections = Sections(
+                source, reached(finished_stretches, 0.0), known=[start for start, _ in finished_stretches]
+            )
             SectionReaders(sections, unread, keep, lane, cancelled).run(turns)
         parts.sort(key=lambda part: part.start)
-        detected = guess.tag if guess is not None and guess.sure else None
+        detected_lang = guess.tag if guess is not None and guess.sure else None
         return HeardWords(
             tuple(utterance for part in parts for utterance in part.utterances),
-            detected,
+            detected_lang,
             tuple(doubt for part in parts for doubt in part.doubts),
         )
 
@@ -167,8 +169,8 @@ class Whisper:
         for source in sources:
             for samples in _speech_samples(source, turns.pause):
                 odds.append(odds_of(network, samples))
-                settled = len(odds) > 1 and pooled(odds).probability >= BEYOND_DOUBT
-                if settled or len(odds) >= DETECTIONS:
+                is_settled = len(odds) > 1 and pooled(odds).probability >= BEYOND_DOUBT
+                if is_settled or len(odds) >= DETECTIONS:
                     return pooled(odds)
                 turns.pause()
         return pooled(odds) if odds else None
@@ -191,22 +193,25 @@ class Whisper:
         per_window: bool,
         pause: Callable[[], None],
     ) -> Iterator[FinishedPart]:
-        ahead = 1 if per_window else PLANNED
-        look_s = windows.LOOK * FRAME_S + (ahead - 1) * windows.WINDOW_S
+        most_windows = 1 if per_window else PLANNED
+        look_s = windows.LOOK * FRAME_S + (most_windows - 1) * windows.WINDOW_S
         while True:
             sound.skip_silence(pause)
-            samples, last = sound.look(look_s)
+            samples, is_last = sound.look(look_s)
             if not len(samples):
                 yield FinishedPart(start=start, end=sound.position_s)
                 return
             length = windows.until_silence(speech.loudness(samples)) * speech.FRAME
-            samples, last = samples[:length], last and length >= len(samples)
-            stretch = _JudgedSound(samples, speech.listen(samples), last, sound.position_s)
-            found = self._read_stretch(stretch, manner, ahead, per_window=per_window, pause=pause)
-            sound.skip(found.end_s)
+            samples, is_last = samples[:length], is_last and length >= len(samples)
+            stretch = _JudgedSound(samples, speech.listen(samples), is_last, sound.position_s)
+            read_sound = self._read_stretch(stretch, manner, most_windows, per_window=per_window, pause=pause)
+            sound.skip(read_sound.end_s)
             sound.skip_silence()
             yield FinishedPart(
-                start=start, end=sound.position_s, utterances=tuple(found.utterances), doubts=tuple(found.doubts)
+                start=start,
+                end=sound.position_s,
+                utterances=tuple(read_sound.utterances),
+                doubts=tuple(read_sound.doubts),
             )
             start = sound.position_s
 
@@ -214,32 +219,34 @@ class Whisper:
         self,
         stretch: _JudgedSound,
         manner: reading.Manner,
-        most: int,
+        most_windows: int,
         *,
         per_window: bool,
         pause: Callable[[], None],
     ) -> _ReadSound:
         """Read the windows of a stretch as far as it tells where they end; at least one, or a silence."""
-        found, at = _ReadSound(), 0  # frames
-        while ahead := windows.planned(stretch.activity[at:], last=stretch.last, most=most):
+        read_sound, at = _ReadSound(), 0  # frames
+        while next_windows := windows.planned(stretch.activity[at:], last=stretch.last, most=most_windows):
             if at:
                 pause()
             start_s = at * FRAME_S
-            moved = [replace(each, start=each.start + start_s, end=each.end + start_s) for each in ahead]
-            self._read_ahead(moved, stretch, manner, found, per_window=per_window, pause=pause)
-            at = round(found.end_s / FRAME_S)
+            moved_windows = [
+                replace(window, start=window.start + start_s, end=window.end + start_s) for window in next_windows
+            ]
+            self._read_ahead(moved_windows, stretch, manner, read_sound, per_window=per_window, pause=pause)
+            at = round(read_sound.end_s / FRAME_S)
         if not at:
             judged_s = min(len(stretch.samples) / RATE, windows.LOOK * FRAME_S)
             is_all = stretch.last and judged_s == len(stretch.samples) / RATE
-            found.end_s = judged_s - (0.0 if is_all else windows.MARGIN_S)
-        return found
+            read_sound.end_s = judged_s - (0.0 if is_all else windows.MARGIN_S)
+        return read_sound
 
     def _read_ahead(
         self,
-        ahead: Sequence[windows.Window],
+        next_windows: Sequence[windows.Window],
         stretch: _JudgedSound,
         manner: reading.Manner,
-        found: _ReadSound,
+        read_sound: _ReadSound,
         *,
         per_window: bool,
         pause: Callable[[], None],
@@ -247,31 +254,34 @@ class Whisper:
         """Read the next windows, their first readings together; one in which nobody speaks is passed by. Where one ends
         sooner than planned, what was read behind it counts for nothing.
         """
-        spans = [(round(window.start / FRAME_S), round(window.end / FRAME_S)) for window in ahead]
-        heard = [stretch.activity[first:stop] for first, stop in spans]
-        spoken = list(takewhile(SpeechActivity.has_speech, heard))
-        if not spoken:
-            found.end_s = ahead[0].end
+        spans = [(round(window.start / FRAME_S), round(window.end / FRAME_S)) for window in next_windows]
+        activities = [stretch.activity[first:stop] for first, stop in spans]
+        speech_activities = list(takewhile(SpeechActivity.has_speech, activities))
+        if not speech_activities:
+            read_sound.end_s = next_windows[0].end
             return
-        pieces = [stretch.samples[first * speech.FRAME : stop * speech.FRAME] for first, stop in spans[: len(spoken)]]
+        pieces = [
+            stretch.samples[first * speech.FRAME : stop * speech.FRAME]
+            for first, stop in spans[: len(speech_activities)]
+        ]
         if per_window and self.network.multilingual:
             manner = self._in_its_language(pieces[0], manner)
-        firsts = first_readings(self.network, pieces, reading.plainly(manner), pause)
+        readings = first_readings(self.network, pieces, reading.plainly(manner), pause)
         network = _InTurns(self.network, pause)
-        for window, inside, piece, first in zip(ahead, spoken, pieces, firsts, strict=False):
+        for window, inside, piece, first in zip(next_windows, speech_activities, pieces, readings, strict=False):
             passage = reading.read(network, piece, inside, manner, clean=window.clean, full=window.full, first=first)
             at_s = stretch.at_s + window.start
-            found.utterances += wording.utterances(passage.phrases, inside, at_s, manner.language)
-            found.doubts += [
+            read_sound.utterances += wording.utterances(passage.phrases, inside, at_s, manner.language)
+            read_sound.doubts += [
                 Doubt(start=round(at_s + start, 2), end=round(at_s + end, 2), why=WORDLESS)
                 for start, end in passage.wordless
             ]
             if passage.end < len(piece) / RATE:
                 # Whole frames: what was heard of them goes for the next window, too.
                 ended_s = window.start + int(passage.end / FRAME_S + 0.01) * FRAME_S
-                found.end_s = max(found.end_s + 1.0, ended_s)
+                read_sound.end_s = max(read_sound.end_s + 1.0, ended_s)
                 return
-            found.end_s = window.end
+            read_sound.end_s = window.end
 
     def _in_its_language(self, samples: Samples, manner: reading.Manner) -> reading.Manner:
         tag, probability = max(odds_of(self.network, samples).items(), key=lambda pair: pair[1])
@@ -281,15 +291,15 @@ class Whisper:
 
     def manner(self, language: str, vocabulary: Sequence[str]) -> reading.Manner:
         """Return the manner of reading, with as much vocabulary as fits, first entries first."""
-        fitting: list[str] = []
+        entries: list[str] = []
         tokens: list[int] = []
         for entry in vocabulary:
-            more = self.network.tokens(f" {entry.strip()}," if entry.strip() else "")
-            if len(tokens) + len(more) > MOST_VOCABULARY:
+            entry_tokens = self.network.tokens(f" {entry.strip()}," if entry.strip() else "")
+            if len(tokens) + len(entry_tokens) > MOST_VOCABULARY:
                 break
-            tokens += more
-            fitting.append(" ".join("".join(c if c.isalnum() else " " for c in entry.casefold()).split()))
-        return reading.Manner(language=language, prompt=tuple(tokens), vocabulary=tuple(fitting))
+            tokens += entry_tokens
+            entries.append(" ".join("".join(c if c.isalnum() else " " for c in entry.casefold()).split()))
+        return reading.Manner(language=language, prompt=tuple(tokens), vocabulary=tuple(entries))
 
 
 class _InTurns:
@@ -311,17 +321,19 @@ def odds_of(network: SpeechNetwork, samples: Samples) -> dict[str, float]:
     return dict(odds if max(odds.values()) >= BEYOND_DOUBT else network.odds(samples, thorough=True))
 
 
-def chosen(known: Collection[str], lang: str | None, guess: Language | None, likely: str | None) -> str:
+def chosen(languages: Collection[str], lang: str | None, guess: Language | None, likely: str | None) -> str:
     """Return the language to read in: the one named, surely heard, likely, or guessed, whichever is known first; or
     English.
 
     Args:
-        known: what the model can write down.
+        languages: what the model can write down.
         likely: what others of the same talk speak.
     """
-    heard = guess.tag if guess is not None else None
-    sure = heard if guess is not None and guess.sure else None
-    return next((tag for tag in (primary_tag(lang), sure, likely, heard) if tag is not None and tag in known), "en")
+    guessed = guess.tag if guess is not None else None
+    sure = guessed if guess is not None and guess.sure else None
+    return next(
+        (tag for tag in (primary_tag(lang), sure, likely, guessed) if tag is not None and tag in languages), "en"
+    )
 
 
 def pooled(odds: Sequence[dict[str, float]]) -> Language:
@@ -340,16 +352,16 @@ def _speech_samples(source: PcmSource, pause: Callable[[], None]) -> Iterable[Sa
     sound = UnreadSound(source)
     while sound.position_s < SEARCHED_S:
         sound.skip_silence(pause)
-        samples, last = sound.look(DETECTION_S)
+        samples, is_last = sound.look(DETECTION_S)
         if not len(samples):
             return
         activity = speech.listen(samples)
-        spoken = sum(end - start for start, end in activity.stretches())
-        if spoken >= min(2.0, 0.3 * len(samples) / RATE):
+        speech_s = sum(end - start for start, end in activity.stretches())
+        if speech_s >= min(2.0, 0.3 * len(samples) / RATE):
             yield samples
             sound.skip(DETECTION_S)
             sound.look(APART_S)
             sound.skip(APART_S)
         else:
-            sound.skip(DETECTION_S / 2 if not last else DETECTION_S)
+            sound.skip(DETECTION_S / 2 if not is_last else DETECTION_S)
             pause()

@@ -39,10 +39,10 @@ def is_model(directory: Path) -> bool:
 def onnx_kind(directory: Path) -> str | None:
     """Return which of the networks in the ONNX format that we read a directory says it holds; None: another format."""
     try:
-        said = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+        config = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    kind = said.get("model_type") if isinstance(said, dict) else None
+    kind = config.get("model_type") if isinstance(config, dict) else None
     return kind if kind in ONNX_PARTS else None
 
 
@@ -56,27 +56,27 @@ def missing(directory: Path) -> list[str]:
     return lacking(_names(directory), onnx_kind(directory))
 
 
-def lacking(there: Set[str], kind: str | None) -> list[str]:
+def lacking(file_names: Set[str], kind: str | None) -> list[str]:
     """Return what else a model needs than the files that are there; kind: of a network in the ONNX format."""
     if kind is not None:
-        suffix = ".int8.onnx" if in_8_bits(there, kind) else ".onnx"
+        suffix = ".int8.onnx" if in_8_bits(file_names, kind) else ".onnx"
         names = (*(f"{part}{suffix}" for part in ONNX_PARTS[kind]), ONNX_VOCABULARY, CONFIG)
-        return [name for name in names if name not in there]
-    vocabulary = () if there & {*_VOCABULARIES} else _VOCABULARIES[:1]
-    return [*(name for name in _NEEDED if name not in there), *vocabulary]
+        return [name for name in names if name not in file_names]
+    vocabulary = () if file_names & {*_VOCABULARIES} else _VOCABULARIES[:1]
+    return [*(name for name in _NEEDED if name not in file_names), *vocabulary]
 
 
-def likely_kind(there: Set[str]) -> str | None:
+def likely_kind(file_names: Set[str]) -> str | None:
     """Return which kind of network in the ONNX format files look like by their names alone; None: Whisper."""
-    if WEIGHTS in there or ONNX_VOCABULARY not in there:
+    if WEIGHTS in file_names or ONNX_VOCABULARY not in file_names:
         return None
-    stems = {name.partition(".")[0] for name in there if name.endswith(".onnx")}
+    stems = {name.partition(".")[0] for name in file_names if name.endswith(".onnx")}
     return max(ONNX_PARTS, key=lambda kind: len(stems & {*ONNX_PARTS[kind]}))
 
 
-def in_8_bits(there: Set[str], kind: str) -> bool:
+def in_8_bits(file_names: Set[str], kind: str) -> bool:
     """Return whether all parts of a network in the ONNX format are among the files in 8 bits."""
-    return there >= {f"{part}.int8.onnx" for part in ONNX_PARTS[kind]}
+    return file_names >= {f"{part}.int8.onnx" for part in ONNX_PARTS[kind]}
 
 
 def _names(directory: Path) -> Set[str]:
@@ -88,25 +88,25 @@ def _names(directory: Path) -> Set[str]:
 
 def sha256(*paths: Path) -> str:
     """Return the SHA-256 of a file, or of one that lies in pieces, in hexadecimal."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:
-            hashlib.file_digest(file, lambda: found)
-    return found.hexdigest()
+            hashlib.file_digest(file, lambda: digest)
+    return digest.hexdigest()
 
 
 def git_sum(path: Path) -> str:
     """Return what git calls the content of a file, in hexadecimal."""
-    found = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
-        hashlib.file_digest(file, lambda: found)
-    return found.hexdigest()
+        hashlib.file_digest(file, lambda: digest)
+    return digest.hexdigest()
 
 
 def remembered_sha256(*paths: Path) -> str:
     """Return the same, read once for as long as sizes and times of change stay what they were."""
-    told = [path.stat() for path in paths]
-    return _sha256_as_of(paths, tuple((each.st_size, each.st_mtime_ns) for each in told))
+    stats = [path.stat() for path in paths]
+    return _sha256_as_of(paths, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
 
 
 @lru_cache(maxsize=64)
@@ -140,9 +140,9 @@ def faults(directory: Path, sums: dict[str, str]) -> list[str]:
 
 def changed(directory: Path, sums: Mapping[str, str], sum_of: Callable[[Path], str] = sha256) -> list[str]:
     """Return which of the files that are there are not what they should be, as sentences."""
-    found = []
-    for name, expected in sums.items():
+    problems = []
+    for name, expected_sum in sums.items():
         path = directory / name
-        if path.is_file() and sum_of(path) != expected:
-            found.append(f"{name} is not what it was (SHA-256 differs)")
-    return found
+        if path.is_file() and sum_of(path) != expected_sum:
+            problems.append(f"{name} is not what it was (SHA-256 differs)")
+    return problems

@@ -55,30 +55,30 @@ def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -
     names = wanted_of({file.rfilename for file in siblings})
     if lacking := files.lacking(names, files.likely_kind(names)):
         raise _unreadable(repo, f"it lacks {', '.join(lacking)}")
-    wanted = [file for file in siblings if file.rfilename in names]
+    needed_files = [file for file in siblings if file.rfilename in names]
     return Offer(
         name=name,
         repository=repo,
         revision=info.sha or "main",
-        sizes={file.rfilename: file.size or 0 for file in wanted},
+        sizes={file.rfilename: file.size or 0 for file in needed_files},
         sums={
-            **{file.rfilename: file.lfs.sha256 for file in wanted if file.lfs},
-            **{file: known.sha256 for file, known in PINNED.get(name, {}).items() if file in names},
+            **{file.rfilename: file.lfs.sha256 for file in needed_files if file.lfs},
+            **{file: pinned.sha256 for file, pinned in PINNED.get(name, {}).items() if file in names},
         },
-        blobs={file.rfilename: file.blob_id for file in wanted if file.blob_id and not file.lfs},
+        blobs={file.rfilename: file.blob_id for file in needed_files if file.blob_id and not file.lfs},
     )
 
 
-def wanted_of(there: Set[str]) -> Set[str]:
+def wanted_of(file_names: Set[str]) -> Set[str]:
     """Return the files of a repository that are fetched: of ONNX networks those in 8 bits, if all are so."""
-    kind = files.likely_kind(there)
+    kind = files.likely_kind(file_names)
     if kind is None:
-        return _WANTED & there
-    beside = {files.CONFIG, files.ONNX_VOCABULARY} & there
-    eight_bits = {name for name in there if name.endswith(".int8.onnx")}
-    if files.in_8_bits(there, kind):
+        return _WANTED & file_names
+    beside = {files.CONFIG, files.ONNX_VOCABULARY} & file_names
+    eight_bits = {name for name in file_names if name.endswith(".int8.onnx")}
+    if files.in_8_bits(file_names, kind):
         return beside | eight_bits
-    return beside | {name for name in there - eight_bits if name.endswith((".onnx", ".onnx.data"))}
+    return beside | {name for name in file_names - eight_bits if name.endswith((".onnx", ".onnx.data"))}
 
 
 def _unreadable(repo: str, why: str) -> SetupError:
@@ -101,8 +101,8 @@ def pull(
     cache = resolution.cache_directory(settings, data)
     target = cache / folder(offer.name)
     cache.mkdir(parents=True, exist_ok=True)
-    with _locked(cache / f".{folder(offer.name)}.lock", offer.name) as waited:
-        if waited and _is_there(target, offer):
+    with _locked(cache / f".{folder(offer.name)}.lock", offer.name) as has_waited:
+        if has_waited and _is_there(target, offer):
             on_bytes(offer.total)
         else:
             _fetch(offer, cache / f".{folder(offer.name)}.part", target, on_bytes, endpoint)
@@ -115,20 +115,20 @@ def _locked(path: Path, name: str) -> Iterator[bool]:
 
     The file stays: a lock on one that was removed would keep nobody out.
     """
-    held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        waited = False
+        has_waited = False
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            waited = True
+            has_waited = True
             logger.warning(
                 "The model is being downloaded by another process; this one waits.", action="model_awaited", model=name
             )
-            fcntl.flock(held, fcntl.LOCK_EX)
-        yield waited
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield has_waited
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def _is_there(target: Path, offer: Offer) -> bool:
@@ -171,15 +171,15 @@ def _fetch(offer: Offer, draft: Path, target: Path, on_bytes: Callable[[int], No
 def _checked(offer: Offer, draft: Path, file: str) -> str:
     """Return the SHA-256 of a file that came. Removes it and raises SetupError where it is not what was offered."""
     path = draft / file
-    size, found = path.stat().st_size, files.sha256(path)
+    size, digest = path.stat().st_size, files.sha256(path)
     if size != (offer.sizes[file] or size):
         why = f"{size} bytes in place of {offer.sizes[file]}"
-    elif found != offer.sums.get(file, found):
+    elif digest != offer.sums.get(file, digest):
         why = "its SHA-256 differs"
     elif file in offer.blobs and files.git_sum(path) != offer.blobs[file]:
         why = "its sum differs"
     else:
-        return found
+        return digest
     path.unlink()  # the others stay for the next try
     raise SetupError(
         f"What came for '{offer.name}' is not what it should be: {file} ({why}). "

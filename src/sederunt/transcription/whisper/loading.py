@@ -26,9 +26,9 @@ def load_whisper(settings: WhisperSettings, data: Path, model: str | None = None
     `data` is the data directory, `workers` how many threads may read at once; others wait.
     Raises SetupError where the model is not on this machine or its file was changed.
     """
-    found = resolution.resolve(settings, data, model)
-    network = _network(found, settings, workers)
-    return Whisper(found.name, network, partial(_language_finder, settings, data))
+    local_model = resolution.resolve(settings, data, model)
+    network = _network(local_model, settings, workers)
+    return Whisper(local_model.name, network, partial(_language_finder, settings, data))
 
 
 def unload() -> int:
@@ -40,48 +40,52 @@ def unload() -> int:
 
 
 def _language_finder(settings: WhisperSettings, data: Path) -> SpeechNetwork | None:
-    found = resolution.find(settings, data, LANGUAGE_FINDER)
-    return _network(found, settings, 1) if found else None
+    local_model = resolution.find(settings, data, LANGUAGE_FINDER)
+    return _network(local_model, settings, 1) if local_model else None
 
 
-def _network(found: Found, settings: WhisperSettings, workers: int) -> SpeechNetwork:
-    key = (found.directory.resolve(), settings.threads, workers, f"{settings.device} {settings.compute_type}")
+def _network(local_model: Found, settings: WhisperSettings, workers: int) -> SpeechNetwork:
+    key = (local_model.directory.resolve(), settings.threads, workers, f"{settings.device} {settings.compute_type}")
     with _loading:
         if key not in _networks:
-            _networks[key] = _load(found, settings, workers)
+            _networks[key] = _load(local_model, settings, workers)
         return _networks[key]
 
 
-def _load(found: Found, settings: WhisperSettings, workers: int) -> SpeechNetwork:
-    if wrong := files.faults(found.directory, found.expected_sums()):
-        raise found.refusal(wrong)
+def _load(local_model: Found, settings: WhisperSettings, workers: int) -> SpeechNetwork:
+    if problems := files.faults(local_model.directory, local_model.expected_sums()):
+        raise local_model.refusal(problems)
     try:
-        network = _onnx(found, settings) if files.onnx_kind(found.directory) else _whisper(found, settings, workers)
+        network = (
+            _onnx(local_model, settings)
+            if files.onnx_kind(local_model.directory)
+            else _whisper(local_model, settings, workers)
+        )
     except (RuntimeError, ValueError) as fault:
         raise SetupError(
-            f"Model '{found.name}' in {found.directory} does not load on device {settings.device} with compute type "
+            f"Model '{local_model.name}' in {local_model.directory} does not load on device {settings.device} with compute type "
             f"{settings.compute_type}: {fault}"
         ) from fault
     logger.info(
         "A speech model was loaded.",
         action="model_loaded",
-        model=found.name,
-        origin=found.origin,
+        model=local_model.name,
+        origin=local_model.origin,
         device=settings.device,
-        bytes=files.size(found.directory),
-        sha256=found.expected_sums().get(files.WEIGHTS, "")[:12] or "unpinned",
+        bytes=files.size(local_model.directory),
+        sha256=local_model.expected_sums().get(files.WEIGHTS, "")[:12] or "unpinned",
     )
     return network
 
 
-def _whisper(found: Found, settings: WhisperSettings, workers: int) -> SpeechNetwork:
+def _whisper(local_model: Found, settings: WhisperSettings, workers: int) -> SpeechNetwork:
     memory.keep_few_kernels()
     from faster_whisper import WhisperModel
 
-    if (why := devices.obstacle(settings)) is not None:
-        raise SetupError(why)
+    if (obstacle := devices.obstacle(settings)) is not None:
+        raise SetupError(obstacle)
     model = WhisperModel(
-        str(found.directory),
+        str(local_model.directory),
         device=devices.chosen(settings),
         compute_type=settings.compute_type,
         cpu_threads=settings.threads,
@@ -91,9 +95,9 @@ def _whisper(found: Found, settings: WhisperSettings, workers: int) -> SpeechNet
     return Network(model)
 
 
-def _onnx(found: Found, settings: WhisperSettings) -> SpeechNetwork:
+def _onnx(local_model: Found, settings: WhisperSettings) -> SpeechNetwork:
     from sederunt.transcription.whisper.onnx_network import load_onnx
 
-    manifest = files.read_manifest(found.directory)
-    known = onnx_model(found.name) or onnx_model(manifest.repository if manifest else "")
-    return load_onnx(found.directory, settings, known.languages if known else None)
+    manifest = files.read_manifest(local_model.directory)
+    onnx_entry = onnx_model(local_model.name) or onnx_model(manifest.repository if manifest else "")
+    return load_onnx(local_model.directory, settings, onnx_entry.languages if onnx_entry else None)

@@ -59,16 +59,16 @@ def loop_in(words: Sequence[str]) -> Loop | None:
             places += [place] * len(parts)
     for size in range(1, len(units) // _MANY + 1):
         times = _ONE if size == 1 else _FEW if size <= _SHORT else _MANY
-        alike = 0  # units in a row that are the same as one round before
+        same_units = 0  # units in a row that are the same as one round before
         for at in range(size, len(units) + 1):
             if at < len(units) and units[at] == units[at - size]:
-                alike += 1
+                same_units += 1
                 continue
-            if alike >= size * (times - 1):
-                first = at - alike - size
-                behind = places[at] if at < len(units) else len(words)  # marks in between are the last round's
-                return Loop(places[first], max(places[at - 1] + 1, behind), places[first + size] - places[first])
-            alike = 0
+            if same_units >= size * (times - 1):
+                first = at - same_units - size
+                loop_end = places[at] if at < len(units) else len(words)  # marks in between are the last round's
+                return Loop(places[first], max(places[at - 1] + 1, loop_end), places[first + size] - places[first])
+            same_units = 0
     return None
 
 
@@ -85,13 +85,13 @@ def rounds_in(samples: Samples) -> Rounds | None:
     best = float(likeness.max())
     if best < _ALIKE:
         return None
-    near = np.flatnonzero(likeness >= 0.9 * best)  # two rounds are as like the next two
-    period = int(near[0]) + int(np.argmax(likeness[near[0] : near[0] + _LEAST_PERIOD // 2]))
-    heard = np.flatnonzero(sounding)
+    candidates = np.flatnonzero(likeness >= 0.9 * best)  # two rounds are as like the next two
+    period = int(candidates[0]) + int(np.argmax(likeness[candidates[0] : candidates[0] + _LEAST_PERIOD // 2]))
+    sounding_steps = np.flatnonzero(sounding)
     # The last round ends with its sound, of which there is a third of a period at least.
-    count = int((heard[-1] + 1 - heard[0]) / period + 0.7)
+    count = int((sounding_steps[-1] + 1 - sounding_steps[0]) / period + 0.7)
     step_s = _HOP / RATE
-    return Rounds(count, float(heard[0]) * step_s, period * step_s) if count >= _LEAST_ROUNDS else None
+    return Rounds(count, float(sounding_steps[0]) * step_s, period * step_s) if count >= _LEAST_ROUNDS else None
 
 
 def _shapes(samples: Samples) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:

@@ -43,13 +43,13 @@ class OnnxNetwork:
 
     def read(self, samples: Samples, reading: ReadingOptions, /) -> Decoded:
         """Write down a window, all of it in one way: there is no other to try."""
-        heard = np.pad(samples, (0, max(0, LEAST_SAMPLES - len(samples))))
-        found = self._model.recognize(heard, sample_rate=RATE)
-        logs = [float(value) for value in found.logprobs or ()]
-        words = words_of(found.tokens or (), found.timestamps or (), logs, len(samples) / RATE)
+        padded_samples = np.pad(samples, (0, max(0, LEAST_SAMPLES - len(samples))))
+        recognition = self._model.recognize(padded_samples, sample_rate=RATE)
+        logs = [float(value) for value in recognition.logprobs or ()]
+        words = words_of(recognition.tokens or (), recognition.timestamps or (), logs, len(samples) / RATE)
         return Decoded(
             phrases=sentences(words),
-            text=found.text.strip(),
+            text=recognition.text.strip(),
             score=sum(logs) / len(logs) if logs else 0.0,
             silence=0.0,
             language=reading.language,
@@ -82,31 +82,31 @@ def load_onnx(directory: Path, settings: WhisperSettings, languages: frozenset[s
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = settings.threads
     options.inter_op_num_threads = 1
-    wanted = providers(settings.device, onnxruntime.get_available_providers())
+    chosen_providers = providers(settings.device, onnxruntime.get_available_providers())
     try:
         model = onnx_asr.load_model(
             kind,
             directory,
             quantization=files.quantization(directory, kind),
             sess_options=options,
-            providers=wanted,
+            providers=chosen_providers,
         )
     except Exception as fault:  # the runtime's errors have no common kind of their own
         raise ValueError(str(fault)) from fault
     return OnnxNetwork(model.with_timestamps(), languages or _said(directory))
 
 
-def providers(device: str, there: Sequence[str]) -> Sequence[str]:
+def providers(device: str, available: Sequence[str]) -> Sequence[str]:
     """Return what ONNX Runtime is to compute with. Raises SetupError for a device that it was not built for."""
     if device == "auto":
-        device = "cuda" if _PROVIDERS["cuda"][0] in there else "cpu"
-    wanted = _PROVIDERS[device]
-    if wanted[0] not in there:
+        device = "cuda" if _PROVIDERS["cuda"][0] in available else "cpu"
+    chosen_providers = _PROVIDERS[device]
+    if chosen_providers[0] not in available:
         raise SetupError(
-            f"ONNX Runtime has no {wanted[0]} here (it has {', '.join(there)}): install onnxruntime-gpu in place of "
+            f"ONNX Runtime has no {chosen_providers[0]} here (it has {', '.join(available)}): install onnxruntime-gpu in place of "
             "onnxruntime, or set SEDERUNT_WHISPER__DEVICE=cpu."
         )
-    return wanted
+    return chosen_providers
 
 
 def words_of(
@@ -118,14 +118,14 @@ def words_of(
     for place in range(1, len(tokens) + 1):
         if place < len(tokens) and not tokens[place].startswith(" "):
             continue
-        mine = logs[first:place]
+        word_logs = logs[first:place]
         start, last = (min(at_s[which], seconds) for which in (first, place - 1))
         following = at_s[place] if place < len(tokens) else seconds
         text = "".join(tokens[first:place])
         if text.strip():
             end = max(last, min(following, last + LONGEST_TOKEN_S, seconds))
-            likely = math.exp(sum(mine) / len(mine)) if mine else 1.0
-            words.append(TimedWord(text=f" {text.strip()}", start=start, end=end, probability=min(1.0, likely)))
+            probability = math.exp(sum(word_logs) / len(word_logs)) if word_logs else 1.0
+            words.append(TimedWord(text=f" {text.strip()}", start=start, end=end, probability=min(1.0, probability)))
         first = place
     return tuple(words)
 
@@ -143,5 +143,5 @@ def sentences(words: Sequence[TimedWord]) -> tuple[TokenPhrase, ...]:
 
 
 def _said(directory: Path) -> frozenset[str]:
-    told = json.loads((directory / "config.json").read_text(encoding="utf-8")).get("languages")
-    return frozenset(map(str, told)) if isinstance(told, list) and told else ENGLISH_ALONE
+    languages = json.loads((directory / "config.json").read_text(encoding="utf-8")).get("languages")
+    return frozenset(map(str, languages)) if isinstance(languages, list) and languages else ENGLISH_ALONE

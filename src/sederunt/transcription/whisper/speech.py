@@ -74,10 +74,10 @@ class SpeechActivity:
 
         A loud stretch of which the detector has no inkling is a knock or a hum.
         """
-        found = _joined(self.active, join_s)
+        stretches = _joined(self.active, join_s)
         return [
             (start, end)
-            for start, end in found
+            for start, end in stretches
             if float(self.speech[round(start / FRAME_S) : round(end / FRAME_S)].max(initial=0.0)) >= MAYBE
         ]
 
@@ -87,25 +87,25 @@ class SpeechActivity:
 
 def _joined(flags: NDArray[np.bool_], join_s: float) -> list[tuple[float, float]]:
     """Return (start, end) in seconds of runs of True, with what lies between them where that is short."""
-    joined: list[tuple[float, float]] = []
+    stretches: list[tuple[float, float]] = []
     for first, last in runs(flags, least=2):
         start, end = float(first * FRAME_S), float(last * FRAME_S)
-        if joined and start - joined[-1][1] <= join_s:
-            joined[-1] = (joined[-1][0], end)
+        if stretches and start - stretches[-1][1] <= join_s:
+            stretches[-1] = (stretches[-1][0], end)
         else:
-            joined.append((start, end))
-    return joined
+            stretches.append((start, end))
+    return stretches
 
 
 def loudness(samples: Samples) -> NDArray[np.float32]:
     """Return the root mean square per frame; the last frame may be shorter."""
-    whole = len(samples) // FRAME * FRAME
-    frames = samples[:whole].reshape(-1, FRAME)
+    whole_length = len(samples) // FRAME * FRAME
+    frames = samples[:whole_length].reshape(-1, FRAME)
     levels: NDArray[np.float32] = np.sqrt(np.einsum("ij,ij->i", frames, frames) / FRAME).astype(np.float32)
-    if whole == len(samples):
+    if whole_length == len(samples):
         return levels
-    rest = samples[whole:]
-    return np.append(levels, np.sqrt(np.mean(rest * rest))).astype(np.float32)
+    remainder = samples[whole_length:]
+    return np.append(levels, np.sqrt(np.mean(remainder * remainder))).astype(np.float32)
 
 
 def offsets(samples: Samples) -> NDArray[np.float32]:
@@ -123,40 +123,42 @@ def listen(samples: Samples) -> SpeechActivity:
     levels = loudness(samples)
     if not len(levels) or float(levels.max()) < FLOOR:
         return SpeechActivity(levels, np.zeros(len(levels), np.float32))
-    usual = _usual(levels)
-    one = np.clip(TARGET / usual, 1.0, MOST_GAIN).astype(np.float32)
+    usual_levels = _usual(levels)
+    single_gain = np.clip(TARGET / usual_levels, 1.0, MOST_GAIN).astype(np.float32)
     # Either hearing loses something that the other finds: one gain the quiet voice beside a loud one, a gain that
     # follows the voice its edges in noise.
-    speech = np.maximum(_heard(samples, one), _heard(samples, _gains(levels, usual)))
+    speech = np.maximum(_heard(samples, single_gain), _heard(samples, _gains(levels, usual_levels)))
     return SpeechActivity(levels, np.where(levels < FLOOR, 0.0, speech).astype(np.float32))
 
 
 def _heard(samples: Samples, gain: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the detector's opinion per frame of sound brought to a level, frame by frame."""
-    evened = np.clip(samples * np.repeat(gain, FRAME)[: len(samples)], -1.0, 1.0).astype(np.float32)
-    padded = np.pad(evened, (0, len(gain) * FRAME - len(evened)))
-    return np.asarray(detector()(padded), np.float32).reshape(-1)[: len(gain)]
+    levelled = np.clip(samples * np.repeat(gain, FRAME)[: len(samples)], -1.0, 1.0).astype(np.float32)
+    padded_samples = np.pad(levelled, (0, len(gain) * FRAME - len(levelled)))
+    return np.asarray(detector()(padded_samples), np.float32).reshape(-1)[: len(gain)]
 
 
 def _usual(levels: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return how loud the louder of the audible frames are, for all of some twenty seconds."""
     parts = np.array_split(levels, -(-len(levels) // USUAL))
-    heard = [part[part >= FLOOR] for part in parts]
-    found = [float(np.percentile(audible, 90)) if len(audible) else FLOOR for audible in heard]
-    return np.repeat(np.array(found, np.float32), [len(part) for part in parts])
+    audible_parts = [part[part >= FLOOR] for part in parts]
+    usual_levels = [float(np.percentile(audible, 90)) if len(audible) else FLOOR for audible in audible_parts]
+    return np.repeat(np.array(usual_levels, np.float32), [len(part) for part in parts])
 
 
-def _gains(levels: NDArray[np.float32], usual: NDArray[np.float32]) -> NDArray[np.float32]:
+def _gains(levels: NDArray[np.float32], usual_levels: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return what brings each frame's surroundings to the level the detector is used to, changing slowly."""
     loudest = np.maximum(_around(levels, np.max), FLOOR)
-    wanted = TARGET / np.maximum(loudest, usual / MOST_LIFT)
-    return _around(np.clip(wanted, 1.0, MOST_GAIN).astype(np.float32), np.mean)
+    gains = TARGET / np.maximum(loudest, usual_levels / MOST_LIFT)
+    return _around(np.clip(gains, 1.0, MOST_GAIN).astype(np.float32), np.mean)
 
 
 def _around(values: NDArray[np.float32], fold: Callable[..., Any]) -> NDArray[np.float32]:
     """Return a function of each value's neighbours within about a second on both sides."""
-    padded = np.pad(values, NEIGHBOURS, mode="edge")
-    return np.asarray(fold(np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1), axis=1), np.float32)
+    padded_values = np.pad(values, NEIGHBOURS, mode="edge")
+    return np.asarray(
+        fold(np.lib.stride_tricks.sliding_window_view(padded_values, 2 * NEIGHBOURS + 1), axis=1), np.float32
+    )
 
 
 def runs(flags: NDArray[np.bool_], *, least: int) -> NDArray[np.int64]:

@@ -76,8 +76,8 @@ def first_readings(
     for first in range(0, len(windows), network.windows_at_once):
         if first:
             pause()
-        encoded = list[Encoded]()
+        encoded_windows = list[Encoded]()
         for samples in windows[first : first + network.windows_at_once]:
-            encoded.append(network.encode(samples, context=context))
+            encoded_windows.append(network.encode(samples, context=context))
             pause()
-        yield from network.read_encoded(encoded, options)
+        yield from network.read_encoded(encoded_windows, options)

@@ -45,8 +45,8 @@ def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
     start = max(0.0, float(np.argmax(active)) * FRAME_S - MARGIN_S)
     limit = start + WINDOW_S
     silences = runs(~active, least=round(LONG_SILENCE_S / FRAME_S))
-    begins = [float(first) * FRAME_S for first, _ in silences if first * FRAME_S > start + MARGIN_S]
-    silence = begins[0] if begins else None
+    silence_starts = [float(first) * FRAME_S for first, _ in silences if first * FRAME_S > start + MARGIN_S]
+    silence = silence_starts[0] if silence_starts else None
     if silence is not None and silence + MARGIN_S <= limit:
         return Window(start, silence + MARGIN_S, clean=True)
     if last and length_s <= limit:
@@ -59,20 +59,20 @@ def planned(activity: SpeechActivity, *, last: bool, most: int) -> list[Window]:
     """Return the window at the beginning of a stretch, and those behind it, if each ends where it is meant to: in a
     pause. In whole frames; each begins within what was judged, and no long silence lies between them.
     """
-    found = list[Window]()
+    planned_windows = list[Window]()
     at = 0  # frames
-    while len(found) < most:
+    while len(planned_windows) < most:
         part = activity[at : at + LOOK]
-        ends = last and at + LOOK >= len(activity)
-        window = next_window(part, last=ends) if len(part) == LOOK or ends else None
-        if window is None or (found and window.start > LONG_SILENCE_S):
+        is_last = last and at + LOOK >= len(activity)
+        window = next_window(part, last=is_last) if len(part) == LOOK or is_last else None
+        if window is None or (planned_windows and window.start > LONG_SILENCE_S):
             break
         first, stop = at + round(window.start / FRAME_S), min(len(activity), at + round(window.end / FRAME_S))
-        found.append(replace(window, start=first * FRAME_S, end=stop * FRAME_S))
+        planned_windows.append(replace(window, start=first * FRAME_S, end=stop * FRAME_S))
         at = stop
         if not window.clean:
             break
-    return found
+    return planned_windows
 
 
 def until_silence(loudness: NDArray[np.float32]) -> int:
@@ -96,5 +96,5 @@ def best_pause(activity: SpeechActivity, earliest: float = 0.0, latest: float = 
         return None
     lengths = (pauses[:, 1] - pauses[:, 0]) * FRAME_S
     lateness = pauses[:, 0] / len(part)
-    chosen = pauses[int(np.argmax(np.minimum(lengths, 1.0) + 0.5 * lateness))]
-    return (first + float(chosen[0] + chosen[1]) / 2) * FRAME_S
+    best = pauses[int(np.argmax(np.minimum(lengths, 1.0) + 0.5 * lateness))]
+    return (first + float(best[0] + best[1]) / 2) * FRAME_S

@@ -19,17 +19,17 @@ def utterances(
     phrases: Sequence[TokenPhrase], activity: SpeechActivity, offset_s: float, lang: str | None = None
 ) -> list[Utterance]:
     """Return our utterances, in seconds from the start of the source. `activity` is that of the window."""
-    found = []
+    results = []
     latest = 0.0
     for phrase in phrases:
         words = [tightened(word, activity) for word in joined(phrase.words)]
         if not words:
             continue
-        ours = []
+        our_words = []
         for word in words:
             start = max(word.start, latest)
             latest = max(start, word.end)
-            ours.append(
+            our_words.append(
                 Word(
                     word=word.text.strip(),
                     start=round(offset_s + start, 3),
@@ -37,18 +37,18 @@ def utterances(
                     confidence=round(min(1.0, max(0.0, word.probability)), 4),
                 )
             )
-        found.append(
+        results.append(
             Utterance(
-                start=ours[0].start,
-                end=ours[-1].end,
+                start=our_words[0].start,
+                end=our_words[-1].end,
                 speaker=0,
-                confidence=round(sum(word.confidence for word in ours) / len(ours), 4),
+                confidence=round(sum(word.confidence for word in our_words) / len(our_words), 4),
                 transcript="".join(word.text for word in words).strip(),
-                words=tuple(ours),
+                words=tuple(our_words),
                 lang=lang,
             )
         )
-    return found
+    return results
 
 
 def joined(words: Sequence[TimedWord]) -> list[TimedWord]:
@@ -82,14 +82,14 @@ def tightened(word: TimedWord, activity: SpeechActivity) -> TimedWord:
     start, end = word.start, word.end
     if not len(sounding):
         following = last + active[last : last + round(_FOLLOWS_S / FRAME_S)].nonzero()[0]
-        moved = float(following[0]) * FRAME_S - start if len(following) else 0.0
-        start, end = start + moved, end + moved
+        shift = float(following[0]) * FRAME_S - start if len(following) else 0.0
+        start, end = start + shift, end + shift
     elif end - start > longest:
         end = min(end, (int(sounding[-1]) + 1) * FRAME_S)
         start = max(start, end - longest)
         start = max(start, float(sounding[sounding >= int(start / FRAME_S)][0]) * FRAME_S)
     else:
-        begins, ends = float(sounding[0]) * FRAME_S, float(sounding[-1] + 1) * FRAME_S
-        start = begins if begins - start > _SILENT_S else start
-        end = ends if end - ends > _SILENT_S else end
+        sound_start, sound_end = float(sounding[0]) * FRAME_S, float(sounding[-1] + 1) * FRAME_S
+        start = sound_start if sound_start - start > _SILENT_S else start
+        end = sound_end if end - sound_end > _SILENT_S else end
     return replace(word, start=start, end=max(start, min(end, start + longest)))

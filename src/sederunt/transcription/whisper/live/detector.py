@@ -47,13 +47,13 @@ class Hearing:
     def __getitem__(self, part: slice) -> Self:
         return type(self)(self.speech[part], self.loud[part])
 
-    def then(self, other: Self) -> Self:
+    def then(self, following: Self) -> Self:
         """Return this with another one behind it."""
-        return type(self)(np.concatenate([self.speech, other.speech]), np.concatenate([self.loud, other.loud]))
+        return type(self)(np.concatenate([self.speech, following.speech]), np.concatenate([self.loud, following.loud]))
 
-    def sounding(self, least: float) -> NDArray[np.bool_]:
+    def sounding(self, threshold: float) -> NDArray[np.bool_]:
         """Return frames that are speech to the detector, from a probability on, or loud."""
-        return np.asarray((self.speech >= least) | self.loud)
+        return np.asarray((self.speech >= threshold) | self.loud)
 
 
 def silence(frames: int) -> Hearing:
@@ -98,14 +98,14 @@ class SpeechDetector:
         if not len(self._levels):  # nothing came yet but what a sound card adds
             return np.zeros(len(levels), np.bool_)
         tenth = len(self._levels) // 10
-        ordered = np.partition(self._levels, (tenth, -tenth - 1))
-        least = max(ABOVE_NOISE * float(ordered[tenth]), _TAIL * float(ordered[-tenth - 1]))
-        stands_out = np.concatenate([self._stood_out, levels > least])
+        partitioned = np.partition(self._levels, (tenth, -tenth - 1))
+        threshold = max(ABOVE_NOISE * float(partitioned[tenth]), _TAIL * float(partitioned[-tenth - 1]))
+        stands_out = np.concatenate([self._stood_out, levels > threshold])
         self._stood_out = stands_out[-_OF + 1 :]
         if len(self._levels) < _LEAST:
             return np.zeros(len(levels), np.bool_)
         lasting = np.convolve(stands_out, np.ones(_OF), "valid") >= _LASTING
-        return np.asarray(lasting & (levels > least))
+        return np.asarray(lasting & (levels > threshold))
 
     def _remember(self, levels: NDArray[np.float32]) -> None:
         self._levels = np.concatenate([self._levels, np.maximum(levels, FLOOR)])[-_REMEMBERED:]
@@ -115,9 +115,9 @@ class SpeechDetector:
         for n, level in enumerate(levels):
             self._level = max(float(level), self._level * _RELEASE, FLOOR)
             gains[n] = min(MOST_GAIN, max(1.0, TARGET / self._level))
-        evened = np.clip(frames * gains[:, None], -1.0, 1.0)
-        before = np.concatenate([self._before[None], evened[:-1, -_BEFORE:]])
-        self._before = evened[-1, -_BEFORE:].copy()
-        given = {"input": np.concatenate([before, evened], axis=1).astype(np.float32)}
-        found, *self._state = detector().session.run(None, {**given, "h": self._state[0], "c": self._state[1]})
-        return np.where(levels < FLOOR, 0.0, np.asarray(found).reshape(-1)).astype(np.float32)
+        levelled = np.clip(frames * gains[:, None], -1.0, 1.0)
+        preceding = np.concatenate([self._before[None], levelled[:-1, -_BEFORE:]])
+        self._before = levelled[-1, -_BEFORE:].copy()
+        inputs = {"input": np.concatenate([preceding, levelled], axis=1).astype(np.float32)}
+        output, *self._state = detector().session.run(None, {**inputs, "h": self._state[0], "c": self._state[1]})
+        return np.where(levels < FLOOR, 0.0, np.asarray(output).reshape(-1)).astype(np.float32)

@@ -75,9 +75,9 @@ class Engine:
             place.inbox.append(samples)
             place.waiting += len(samples)
             while place.waiting > MOST_WAITING_S * RATE and len(place.inbox) > 1:
-                dropped = len(place.inbox.popleft())
-                place.waiting -= dropped
-                place.lost += dropped
+                dropped_samples = len(place.inbox.popleft())
+                place.waiting -= dropped_samples
+                place.lost += dropped_samples
                 place.tell(Warned(LOST))
             self._changed.notify()
 
@@ -124,7 +124,7 @@ class Engine:
         """
         talkers = self._talkers()
         step_s = self.pace.step(talkers)
-        pressed = self.pace.is_pressed(talkers)
+        is_pressed = self.pace.is_pressed(talkers)
         best: tuple[tuple[int, float], Place, Turn, OpenUtterance] | None = None
         for place in self._places:
             if place.busy:
@@ -132,7 +132,7 @@ class Engine:
             if place.waiting >= place.track.wants or (place.finishing and not place.track.finished):
                 return place, partial(self._take, place)
             try:
-                turn = place.track.turn(step_s, pressed=pressed)
+                turn = place.track.turn(step_s, pressed=is_pressed)
             except Exception as fault:  # else this thread would end, and with it everybody's live speech
                 return place, partial(_raise, fault)
             if turn is None and place.finishing:
@@ -146,14 +146,14 @@ class Engine:
 
     def _take(self, place: Place) -> None:
         with self._changed:
-            sound, lost = list(place.inbox), place.lost
+            blocks, lost_samples = list(place.inbox), place.lost
             place.inbox.clear()
             place.waiting = place.lost = 0
-        opened = place.track.skip(lost) if lost else []
-        opened += place.track.take(np.concatenate(sound)) if sound else []
+        new_utterances = place.track.skip(lost_samples) if lost_samples else []
+        new_utterances += place.track.take(np.concatenate(blocks)) if blocks else []
         if place.finishing and not place.inbox:
-            opened += place.track.finish()
-        for utterance in opened:
+            new_utterances += place.track.finish()
+        for utterance in new_utterances:
             place.tell(Onset(utterance.key, utterance.first / RATE))
         if len(place.track.closed) > place.track.cuts.most_waiting:
             place.tell(Warned(BEHIND, lossy=False))
@@ -161,35 +161,35 @@ class Engine:
             place.tell(Warned(LOST))
 
     def _read(self, place: Place, kind: Turn, utterance: OpenUtterance) -> None:
-        began = self._clock()
+        start = self._clock()
         late_s = place.waiting / RATE + place.track.overdue(kind, utterance, self.pace.step_s)
         if kind is Turn.FINAL:
-            said, end_s = utterance.settled or place.selector.reader_for(utterance).final(utterance)
+            final, end_s = utterance.settled or place.selector.reader_for(utterance).final(utterance)
             place.track.done(utterance, end_s)
-            for part in self._by_voice(place, said, utterance):
+            for part in self._by_voice(place, final, utterance):
                 place.tell(Settled(replace(part, lang=place.selector.found)))
             for key in utterance.also:
-                place.tell(Settled(Said(key=key, start=said.start, end=said.end, transcript="", confidence=0.0)))
+                place.tell(Settled(Said(key=key, start=final.start, end=final.end, transcript="", confidence=0.0)))
         elif kind is Turn.SETTLE:
             reading = place.selector.reader_for(utterance).final(utterance)
             place.track.settle(utterance, reading)
             place.tell(Draft(reading[0]))
         else:
-            said_so_far = place.selector.reader().draft(utterance)
-            if said_so_far is not None:
-                place.tell(Draft(said_so_far))
-        spent = self._clock() - began
+            draft = place.selector.reader().draft(utterance)
+            if draft is not None:
+                place.tell(Draft(draft))
+        spent_s = self._clock() - start
         if self.observe is not None:
-            self.observe(late_s + spent)
+            self.observe(late_s + spent_s)
         if kind is Turn.DRAFT:
-            self.pace.drafted(spent)
+            self.pace.drafted(spent_s)
         else:
-            self.pace.finished(spent, utterance.seconds)
+            self.pace.finished(spent_s, utterance.seconds)
 
-    def _by_voice(self, place: Place, said: Said, utterance: OpenUtterance) -> list[Said]:
+    def _by_voice(self, place: Place, final: Said, utterance: OpenUtterance) -> list[Said]:
         """Cut a final by voice, while there is time for it: where a machine is late, words come first."""
         is_late = len(place.track.closed) > 1 or self.pace.is_pressed(self._talkers())
-        return [said] if place.voices is None or is_late else place.voices.parts(said, utterance)
+        return [final] if place.voices is None or is_late else place.voices.parts(final, utterance)
 
     def _talkers(self) -> int:
         return sum(place.track.open is not None for place in self._places)

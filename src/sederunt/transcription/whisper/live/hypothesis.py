@@ -39,11 +39,11 @@ class Hypothesis:
         return (*self.stable, *self.tail[:count])
 
 
-def common(one: Sequence[TimedWord], other: Sequence[TimedWord]) -> int:
+def common(first: Sequence[TimedWord], second: Sequence[TimedWord]) -> int:
     """Return how many words two readings begin with alike, case and punctuation aside."""
     count = 0
-    for mine, yours in zip(one, other, strict=False):
-        if folded(mine.text) != folded(yours.text):
+    for first_word, second_word in zip(first, second, strict=False):
+        if folded(first_word.text) != folded(second_word.text):
             break
         count += 1
     return count

@@ -55,13 +55,13 @@ class HeardUtterance:
         """Return what sounds from here up to a sample of the stream, from a pause on where it is longer than that."""
         samples = as_float(self.samples[: max(0, first - self.first)])
         silent = np.zeros(max(0, first - self.first - len(self.samples)), np.float32)
-        whole = np.concatenate([samples, silent])
-        whole = whole[len(whole) % FRAME :]
-        length_s = len(whole) / RATE
+        sound = np.concatenate([samples, silent])
+        sound = sound[len(sound) % FRAME :]
+        length_s = len(sound) / RATE
         if length_s > most_s:
-            pause_s = windows.best_pause(speech.listen(whole), length_s - most_s, length_s) if most_s > 0 else None
-            whole = whole[:0] if pause_s is None else whole[round(pause_s / FRAME_S) * FRAME :]
-        return whole
+            pause_s = windows.best_pause(speech.listen(sound), length_s - most_s, length_s) if most_s > 0 else None
+            sound = sound[:0] if pause_s is None else sound[round(pause_s / FRAME_S) * FRAME :]
+        return sound
 
 
 class Reader:
@@ -75,24 +75,27 @@ class Reader:
 
     def draft(self, utterance: OpenUtterance) -> Said | None:
         """Read what an open utterance seems to say, and remember it in the utterance. None where it cannot be told."""
-        how = self._drafting
+        drafting = self._drafting
         sound_s = utterance.seconds
         utterance.drafted = len(utterance.samples)
         start_s = self._window(utterance)
         samples = as_float(utterance.samples[round(start_s * RATE) :])
         stable = utterance.hypothesis.stable
-        known = [word for word in stable if word.start >= start_s - 0.01] if how.prefixed else []
-        found = self._network.continue_text(
-            samples, "".join(word.text for word in known), language=self._manner.language, context=how.context
+        prefix_words = [word for word in stable if word.start >= start_s - 0.01] if drafting.prefixed else []
+        continuation = self._network.continue_text(
+            samples,
+            "".join(word.text for word in prefix_words),
+            language=self._manner.language,
+            context=drafting.context,
         )
-        if found is None:
+        if continuation is None:
             return None
-        words = [TimedWord(w.text, w.start + start_s, w.end + start_s, w.probability) for w in found]
-        if not how.prefixed:
+        words = [TimedWord(w.text, w.start + start_s, w.end + start_s, w.probability) for w in continuation]
+        if not drafting.prefixed:
             words = words[len([word for word in stable if word.start >= start_s - 0.01]) :]
-        utterance.hypothesis = utterance.hypothesis.next(words, sound_s, how.steadiness)
-        shown = utterance.hypothesis.shown(sound_s, how.steadiness)
-        return said(utterance, shown) if shown else None
+        utterance.hypothesis = utterance.hypothesis.next(words, sound_s, drafting.steadiness)
+        draft_words = utterance.hypothesis.shown(sound_s, drafting.steadiness)
+        return said(utterance, draft_words) if draft_words else None
 
     def final(self, utterance: OpenUtterance) -> tuple[Said, float]:
         """Read what an utterance says afresh, and where the next has to go on if this one was cut in
@@ -100,95 +103,110 @@ class Reader:
         """
         if self._latest is not None and self._latest.said.key != utterance.key:
             self._before = self._latest
-        alone = as_float(utterance.samples)
-        if not speech.listen(alone).has_speech():
+        samples = as_float(utterance.samples)
+        if not speech.listen(samples).has_speech():
             return _said_of(utterance, ()), utterance.seconds
-        before = self._before if self._before and follows(self._before.said, utterance) else None
-        near = before if before and utterance.first / RATE - before.said.end <= GOES_ON_S else None
-        lead = near.lead(utterance.first, TOGETHER_S - utterance.seconds) if near else alone[:0]
-        found, end_s = self._read(utterance, np.concatenate([lead, alone]), before)
-        if len(lead) and not found.words:
-            found, end_s = self._read(utterance, alone, before)
+        previous = self._before if self._before and follows(self._before.said, utterance) else None
+        adjacent = previous if previous and utterance.first / RATE - previous.said.end <= GOES_ON_S else None
+        lead = adjacent.lead(utterance.first, TOGETHER_S - utterance.seconds) if adjacent else samples[:0]
+        result, end_s = self._read(utterance, np.concatenate([lead, samples]), previous)
+        if len(lead) and not result.words:
+            result, end_s = self._read(utterance, samples, previous)
             lead = lead[:0]
-        if before and not len(lead) and recites(found.transcript, before.said.transcript):
-            found, end_s = self._read(utterance, alone, None)
-        self._latest = HeardUtterance(found, utterance.first, utterance.samples)
-        return found, end_s
+        if previous and not len(lead) and recites(result.transcript, previous.said.transcript):
+            result, end_s = self._read(utterance, samples, None)
+        self._latest = HeardUtterance(result, utterance.first, utterance.samples)
+        return result, end_s
 
     def _read(
-        self, utterance: OpenUtterance, samples: speech.Samples, before: HeardUtterance | None
+        self, utterance: OpenUtterance, samples: speech.Samples, previous: HeardUtterance | None
     ) -> tuple[Said, float]:
-        """Read an utterance at the end of some sound; what is told of it is what `before` does not say."""
+        """Read an utterance at the end of some sound; what is told of it is what `previous` does not say."""
         lead_s = len(samples) / RATE - utterance.seconds
-        told = self._network.tokens(f" {before.said.transcript}")[-TOLD_TOKENS:] if before and not lead_s else ()
-        manner = replace(self._manner, prompt=(*self._manner.prompt, *told))
+        prompt_tokens = (
+            self._network.tokens(f" {previous.said.transcript}")[-TOLD_TOKENS:] if previous and not lead_s else ()
+        )
+        manner = replace(self._manner, prompt=(*self._manner.prompt, *prompt_tokens))
         activity = speech.listen(samples)
         # What is left before a cut in mid-speech goes to the next utterance (Track.done), before a pause nowhere.
         clean = utterance.clean
         passage = reading.read(self._network, samples, activity, manner, clean=clean, last=clean, told_s=lead_s)
         first_s = utterance.first / RATE - lead_s
-        phrases = untold(passage.phrases, before.said, first_s) if before and lead_s else passage.phrases
-        found = _said_of(utterance, wording.utterances(phrases, activity, first_s))
-        return found, max(FRAME_S, passage.end - lead_s)
+        phrases = untold(passage.phrases, previous.said, first_s) if previous and lead_s else passage.phrases
+        result = _said_of(utterance, wording.utterances(phrases, activity, first_s))
+        return result, max(FRAME_S, passage.end - lead_s)
 
     def _window(self, utterance: OpenUtterance) -> float:
         """Return where the draft's sound begins: a stable word's start, once the whole is too long."""
-        how = self._drafting
+        drafting = self._drafting
         start_s = utterance.window / RATE
-        if utterance.seconds - start_s <= how.window_s:
+        if utterance.seconds - start_s <= drafting.window_s:
             return start_s
-        starts = [word.start for word in utterance.hypothesis.stable if word.start <= utterance.seconds - how.kept_s]
+        starts = [
+            word.start for word in utterance.hypothesis.stable if word.start <= utterance.seconds - drafting.kept_s
+        ]
         if starts and starts[-1] > start_s:
             utterance.window = round(starts[-1] * RATE) // FRAME * FRAME
         return utterance.window / RATE
 
 
-def untold(phrases: Sequence[TokenPhrase], before: Said, first_s: float) -> tuple[TokenPhrase, ...]:
+def untold(phrases: Sequence[TokenPhrase], previous: Said, first_s: float) -> tuple[TokenPhrase, ...]:
     """Return phrases without what was said before; theirs begin at a second of the stream."""
-    behind = before.end - first_s
-    kept = [[word for word in phrase.words if (word.start + word.end) / 2 > behind] for phrase in phrases]
-    opening = next((words for words in kept if words), [])
-    if opening and opening[0].start - behind < SEAM_S:
-        del opening[: _said_twice([word.word for word in before.words], [word.text for word in opening])]
-    return tuple(replace(phrase, words=tuple(words)) for phrase, words in zip(phrases, kept, strict=True) if words)
+    previous_end_s = previous.end - first_s
+    words_by_phrase = [
+        [word for word in phrase.words if (word.start + word.end) / 2 > previous_end_s] for phrase in phrases
+    ]
+    opening = next((words for words in words_by_phrase if words), [])
+    if opening and opening[0].start - previous_end_s < SEAM_S:
+        del opening[: _said_twice([word.word for word in previous.words], [word.text for word in opening])]
+    return tuple(
+        replace(phrase, words=tuple(words)) for phrase, words in zip(phrases, words_by_phrase, strict=True) if words
+    )
 
 
-def _said_twice(before: Sequence[str], opening: Sequence[str]) -> int:
+def _said_twice(previous: Sequence[str], opening: Sequence[str]) -> int:
     """Return how many opening words are the last ones before: over a pause the network draws words out."""
-    last, first = [folded(word) for word in before], [folded(word) for word in opening]
-    return next((n for n in range(min(len(last), len(first)), 0, -1) if last[-n:] == first[:n]), 0)
+    previous_texts, opening_texts = [folded(word) for word in previous], [folded(word) for word in opening]
+    return next(
+        (
+            n
+            for n in range(min(len(previous_texts), len(opening_texts)), 0, -1)
+            if previous_texts[-n:] == opening_texts[:n]
+        ),
+        0,
+    )
 
 
-def recites(text: str, before: str) -> bool:
+def recites(text: str, previous: str) -> bool:
     """Return whether a text repeats what went before it, or itself."""
-    words, known = ([folded(word) for word in each.split()] for each in (text, before))
+    words, previous_words = ([folded(word) for word in part.split()] for part in (text, previous))
     runs = [tuple(words[n : n + RECITED]) for n in range(len(words) - RECITED + 1)]
-    earlier = {tuple(known[n : n + RECITED]) for n in range(len(known) - RECITED + 1)}
-    return words == known or len(set(runs)) < len(runs) or not earlier.isdisjoint(runs)
+    previous_runs = {tuple(previous_words[n : n + RECITED]) for n in range(len(previous_words) - RECITED + 1)}
+    return words == previous_words or len(set(runs)) < len(runs) or not previous_runs.isdisjoint(runs)
 
 
-def follows(said: Said, utterance: OpenUtterance) -> bool:
+def follows(previous: Said, utterance: OpenUtterance) -> bool:
     """Return whether an utterance goes on where something ended. Seconds of the stream."""
-    return bool(said.transcript) and utterance.first / RATE - said.end <= FOLLOWS_S
+    return bool(previous.transcript) and utterance.first / RATE - previous.end <= FOLLOWS_S
 
 
 def said(utterance: OpenUtterance, words: Sequence[TimedWord]) -> Said:
     """Return words of an utterance as a draft. Seconds of the stream."""
     offset = utterance.first / RATE
-    heard = np.where(utterance.heard.loud, np.float32(speech.SURE), utterance.heard.speech)
-    activity = speech.SpeechActivity(heard, heard)
+    probabilities = np.where(utterance.heard.loud, np.float32(speech.SURE), utterance.heard.speech)
+    activity = speech.SpeechActivity(probabilities, probabilities)
     phrase = TokenPhrase(words[0].start, None, tuple(words))
     return _said_of(utterance, wording.utterances([phrase], activity, offset))
 
 
-def _said_of(utterance: OpenUtterance, found: Sequence[Utterance]) -> Said:
-    words: tuple[Word, ...] = tuple(word for part in found for word in part.words)
+def _said_of(utterance: OpenUtterance, utterances: Sequence[Utterance]) -> Said:
+    words: tuple[Word, ...] = tuple(word for part in utterances for word in part.words)
     offset = utterance.first / RATE
     return Said(
         key=utterance.key,
-        start=found[0].start if found else offset,
-        end=found[-1].end if found else offset + utterance.seconds,
-        transcript=join(part.transcript for part in found),
+        start=utterances[0].start if utterances else offset,
+        end=utterances[-1].end if utterances else offset + utterance.seconds,
+        transcript=join(part.transcript for part in utterances),
         confidence=round(sum(word.confidence for word in words) / len(words), 4) if words else 0.0,
         words=words,
     )

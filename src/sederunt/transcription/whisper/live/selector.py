@@ -83,8 +83,8 @@ class LanguageSelector:
         return self.reader()
 
     def _ask(self, utterance: OpenUtterance) -> None:
-        whole = resolution.writes_live(self._settings.whisper, self._settings.data)
-        listener = self._load(self._settings, None if whole else AUTO_NAME).network
+        can_write_live = resolution.writes_live(self._settings.whisper, self._settings.data)
+        listener = self._load(self._settings, None if can_write_live else AUTO_NAME).network
         if not listener.multilingual:
             self._decided = True
             return
@@ -100,22 +100,24 @@ class LanguageSelector:
     def _reading(self, lang: str | None) -> Reader:
         whisper = self._load(self._settings, model_for(self._settings, lang))
         tag = primary_tag(lang) or ENGLISH
-        known = tag if tag in whisper.languages else ENGLISH
-        if known != tag and whisper.network.multilingual and self._lang is not None:  # it is one of Whisper's, surely
+        language = tag if tag in whisper.languages else ENGLISH
+        if (
+            language != tag and whisper.network.multilingual and self._lang is not None
+        ):  # it is one of Whisper's, surely
             self._lang, self._decided = None, False
             return self._reading(None)
         if not isinstance(whisper.network, Network):
             raise SetupError(
                 f"'{whisper.name}' does not write live lines: set SEDERUNT_LIVE__MODEL to a Whisper model."
             )
-        return Reader(whisper.network, whisper.manner(known, self._vocabulary))
+        return Reader(whisper.network, whisper.manner(language, self._vocabulary))
 
 
 def clearly_foreign(odds: Sequence[dict[str, float]]) -> bool:
     """Return whether speech whose language is not sure is at least not English: then its likeliest language reads it
     better than a network that writes English alone.
     """
-    return all(each.get(ENGLISH, 0.0) < FOREIGN for each in odds)
+    return all(window_odds.get(ENGLISH, 0.0) < FOREIGN for window_odds in odds)
 
 
 Load = Callable[[Settings, str | None], Whisper]

@@ -84,8 +84,8 @@ class OpenUtterance:
 
     def deaf_s(self, cuts: Cuts) -> float:
         """Return how long the detector has heard nobody at its end, whom it heard before; 0 where it never did."""
-        spoken = self.heard.speech >= cuts.holds
-        return _idle_s(spoken) if spoken.any() else 0.0
+        speech_flags = self.heard.speech >= cuts.holds
+        return _idle_s(speech_flags) if speech_flags.any() else 0.0
 
 
 class Track:
@@ -111,28 +111,28 @@ class Track:
     def take(self, samples: NDArray[np.int16]) -> list[OpenUtterance]:
         """Take the next sound; returns the utterances that it opened."""
         sound = np.concatenate([self._rest, samples])
-        whole = len(sound) // (FRAME * BLOCK) * (FRAME * BLOCK)
-        self._rest = sound[whole:]
-        opened = []
-        for first in range(0, whole, FRAME * BLOCK):
-            opened += self._block(sound[first : first + FRAME * BLOCK])
-        return opened
+        whole_length = len(sound) // (FRAME * BLOCK) * (FRAME * BLOCK)
+        self._rest = sound[whole_length:]
+        new_utterances = []
+        for first in range(0, whole_length, FRAME * BLOCK):
+            new_utterances += self._block(sound[first : first + FRAME * BLOCK])
+        return new_utterances
 
     def skip(self, samples: int) -> list[OpenUtterance]:
         """Note that so many samples were lost; returns utterances as `take` does. What is open ends before the gap."""
-        silent = min(samples, self.wants)  # stands behind what was less than a block
-        opened = self.take(np.zeros(silent, np.int16))
+        silent_samples = min(samples, self.wants)  # stands behind what was less than a block
+        new_utterances = self.take(np.zeros(silent_samples, np.int16))
         self._close()
         self._lead, self._lead_heard = self._lead[:0], NOTHING
-        self._taken += samples - silent
-        return opened
+        self._taken += samples - silent_samples
+        return new_utterances
 
     def finish(self) -> list[OpenUtterance]:
         """End the sound: what is open is closed."""
-        opened = self.take(np.zeros(self.wants, np.int16)) if len(self._rest) else []
+        new_utterances = self.take(np.zeros(self.wants, np.int16)) if len(self._rest) else []
         self._close()
         self.finished = True
-        return opened
+        return new_utterances
 
     def turn(self, step_s: float, *, pressed: bool = False) -> tuple[Turn, OpenUtterance, float] | None:
         """Return what is to be read next, and for how many seconds of sound it has been due; a draft every `step_s`.
@@ -146,8 +146,8 @@ class Track:
             return None
         silence_s = self.open.silence_s(self.cuts)
         if silence_s >= self.cuts.settle_s:
-            early = self.open.settled is None and not pressed
-            return (Turn.SETTLE, self.open, self.overdue(Turn.SETTLE, self.open, step_s)) if early else None
+            is_early = self.open.settled is None and not pressed
+            return (Turn.SETTLE, self.open, self.overdue(Turn.SETTLE, self.open, step_s)) if is_early else None
         if silence_s >= BLOCK * FRAME_S:
             return None
         waited_s = self.overdue(Turn.DRAFT, self.open, step_s)
@@ -171,24 +171,24 @@ class Track:
     def done(self, utterance: OpenUtterance, end_s: float) -> None:
         """Note that the first closed utterance was read, up to there; the rest belongs to the next."""
         self.closed.popleft()
-        rest = utterance.samples[round(end_s * RATE) // FRAME * FRAME :]
+        remainder = utterance.samples[round(end_s * RATE) // FRAME * FRAME :]
         following = self.closed[0] if self.closed else self.open
-        behind = utterance.first + len(utterance.samples)
-        if utterance.clean or not len(rest) or following is None or following.first != behind:
+        end_sample = utterance.first + len(utterance.samples)
+        if utterance.clean or not len(remainder) or following is None or following.first != end_sample:
             return
-        following.samples = np.concatenate([rest, following.samples])
-        following.heard = utterance.heard[-(len(rest) // FRAME) :].then(following.heard)
-        following.first -= len(rest)
+        following.samples = np.concatenate([remainder, following.samples])
+        following.heard = utterance.heard[-(len(remainder) // FRAME) :].then(following.heard)
+        following.first -= len(remainder)
         following.hypothesis, following.window, following.drafted = Hypothesis(), 0, 0
 
     def _block(self, block: NDArray[np.int16]) -> list[OpenUtterance]:
-        heard = self._detector.hear(as_float(block))
+        hearing = self._detector.hear(as_float(block))
         self._taken += len(block)
         if self.open is None:
-            return self._maybe_open(block, heard)
+            return self._maybe_open(block, hearing)
         self.open.samples = np.concatenate([self.open.samples, block])
-        self.open.heard = self.open.heard.then(heard)
-        if heard.sounding(self.cuts.holds).any():
+        self.open.heard = self.open.heard.then(hearing)
+        if hearing.sounding(self.cuts.holds).any():
             self.open.settled = None
         silence_s = self.open.silence_s(self.cuts)
         if silence_s >= self.cuts.end_s or (self.open.seconds >= self.cuts.search_s and silence_s >= self.cuts.pause_s):
@@ -199,21 +199,21 @@ class Track:
             return self._cut(len(self.open.heard))
         return []
 
-    def _maybe_open(self, block: NDArray[np.int16], heard: Hearing) -> list[OpenUtterance]:
+    def _maybe_open(self, block: NDArray[np.int16], hearing: Hearing) -> list[OpenUtterance]:
         sound = np.concatenate([self._lead, block])
-        heard = self._lead_heard.then(heard)
-        latest = heard[-2 * BLOCK :]
+        hearing = self._lead_heard.then(hearing)
+        latest = hearing[-2 * BLOCK :]
         if max(int((latest.speech >= self.cuts.opens).sum()), int(latest.loud.sum())) < 2:
-            kept = round(self.cuts.lead_s / FRAME_S)
-            self._lead, self._lead_heard = sound[-kept * FRAME :], heard[-kept:]
+            lead_frames = round(self.cuts.lead_s / FRAME_S)
+            self._lead, self._lead_heard = sound[-lead_frames * FRAME :], hearing[-lead_frames:]
             return []
         self._lead, self._lead_heard = self._lead[:0], NOTHING
-        self.open = self._utterance(self._taken - len(sound), sound, heard)
+        self.open = self._utterance(self._taken - len(sound), sound, hearing)
         return [self.open]
 
-    def _utterance(self, first: int, samples: NDArray[np.int16], heard: Hearing) -> OpenUtterance:
+    def _utterance(self, first: int, samples: NDArray[np.int16], hearing: Hearing) -> OpenUtterance:
         self._count += 1
-        return OpenUtterance(str(self._count), first, samples, heard)
+        return OpenUtterance(str(self._count), first, samples, hearing)
 
     def _close(self) -> None:
         if self.open is not None:
@@ -222,27 +222,36 @@ class Track:
 
     def _wait(self, utterance: OpenUtterance) -> None:
         """Have it read, by itself where the machine follows."""
-        last = self.closed[-1] if len(self.closed) > self.cuts.most_waiting else None
-        if last is not None and (utterance.first - last.first) / RATE + utterance.seconds <= self.cuts.joined_s:
-            silent = (utterance.first - last.first - len(last.samples)) // FRAME
-            last.samples = np.concatenate([last.samples, np.zeros(silent * FRAME, np.int16), utterance.samples])
-            last.heard = last.heard.then(silence(silent)).then(utterance.heard)
-            last.settled, last.clean = None, utterance.clean
-            last.also += [utterance.key, *utterance.also]
+        last_utterance = self.closed[-1] if len(self.closed) > self.cuts.most_waiting else None
+        if (
+            last_utterance is not None
+            and (utterance.first - last_utterance.first) / RATE + utterance.seconds <= self.cuts.joined_s
+        ):
+            silent_frames = (utterance.first - last_utterance.first - len(last_utterance.samples)) // FRAME
+            last_utterance.samples = np.concatenate(
+                [last_utterance.samples, np.zeros(silent_frames * FRAME, np.int16), utterance.samples]
+            )
+            last_utterance.heard = last_utterance.heard.then(silence(silent_frames)).then(utterance.heard)
+            last_utterance.settled, last_utterance.clean = None, utterance.clean
+            last_utterance.also += [utterance.key, *utterance.also]
         else:
             self.closed.append(utterance)
-        while len(self.closed) > 1 and sum(each.seconds for each in self.closed) > self.cuts.backlog_s:
+        while len(self.closed) > 1 and sum(closed.seconds for closed in self.closed) > self.cuts.backlog_s:
             self.closed.popleft()
             self.given_up += 1
 
     def _cut(self, at: int) -> list[OpenUtterance]:
         """Cut the open utterance at a frame; at its end, a word may be cut in two."""
         assert self.open is not None
-        whole = self.open
-        whole.clean = at < len(whole.heard)
-        self.open = self._utterance(whole.first + at * FRAME, whole.samples[at * FRAME :], whole.heard[at:])
-        whole.samples, whole.heard, whole.settled = whole.samples[: at * FRAME], whole.heard[:at], None
-        self._wait(whole)
+        utterance = self.open
+        utterance.clean = at < len(utterance.heard)
+        self.open = self._utterance(utterance.first + at * FRAME, utterance.samples[at * FRAME :], utterance.heard[at:])
+        utterance.samples, utterance.heard, utterance.settled = (
+            utterance.samples[: at * FRAME],
+            utterance.heard[:at],
+            None,
+        )
+        self._wait(utterance)
         return [self.open]
 
 
@@ -255,14 +264,14 @@ def best_pause(sounding: NDArray[np.bool_]) -> int | None:
     if not len(pauses):
         return None
     lateness = pauses[:, 0] / max(1, len(sounding) - begin)
-    chosen = pauses[int(np.argmax((pauses[:, 1] - pauses[:, 0]) * FRAME_S + 0.5 * lateness))]
-    return begin + int(chosen[0] + chosen[1]) // 2
+    best = pauses[int(np.argmax((pauses[:, 1] - pauses[:, 0]) * FRAME_S + 0.5 * lateness))]
+    return begin + int(best[0] + best[1]) // 2
 
 
 def _idle_s(flags: NDArray[np.bool_]) -> float:
     """Return how long no flag has been set at the end."""
-    last = np.flatnonzero(flags)
-    return (len(flags) - 1 - int(last[-1]) if len(last) else len(flags)) * FRAME_S
+    set_frames = np.flatnonzero(flags)
+    return (len(flags) - 1 - int(set_frames[-1]) if len(set_frames) else len(flags)) * FRAME_S
 
 
 def as_float(samples: NDArray[np.int16]) -> Samples:

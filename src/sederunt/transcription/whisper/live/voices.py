@@ -25,17 +25,17 @@ class SharedStream:
         self._follower: VoiceFollower | None = None
         self._is_over = False
 
-    def parts(self, said: Said, utterance: OpenUtterance) -> list[Said]:
+    def parts(self, final: Said, utterance: OpenUtterance) -> list[Said]:
         """Cut a final where another voice goes on; each part has its voice as label. Blocks, a twentieth of a second
         mostly; whole and without a label where voices cannot be told."""
-        if self._is_over or not said.transcript:
-            return [said]
+        if self._is_over or not final.transcript:
+            return [final]
         try:
-            return labelled(said, self._spans(utterance))
+            return labelled(final, self._spans(utterance))
         except Exception as fault:  # what was said is told all the same
             self._is_over = True
             logger.warning("Voices are not told apart live.", action="voices_untold", why=str(fault), exc_info=True)
-            return [said]
+            return [final]
 
     def _spans(self, utterance: OpenUtterance) -> list[VoiceSpan]:
         if self._follower is None:
@@ -49,22 +49,22 @@ class SharedStream:
         return [replace(span, start=span.start + first_s, end=span.end + first_s) for span in spans]
 
 
-def labelled(said: Said, spans: Sequence[VoiceSpan]) -> list[Said]:
+def labelled(final: Said, spans: Sequence[VoiceSpan]) -> list[Said]:
     """Cut what was said where its voice changes, by when which voice spoke; the first part keeps its key."""
     if not spans:
-        return [said]
-    (told,) = by_voice((said.utterance(),), spans)
-    runs = text.runs(told, [word.speaker for word in told.words])
+        return [final]
+    (labelled_utterance,) = by_voice((final.utterance(),), spans)
+    runs = text.runs(labelled_utterance, [word.speaker for word in labelled_utterance.words])
     return [
         replace(
-            said,
-            key=said.key if n == 0 else f"{said.key}.{n + 1}",
-            start=part.start if n else said.start,
-            end=part.end if n + 1 < len(runs) else said.end,
+            final,
+            key=final.key if n == 0 else f"{final.key}.{n + 1}",
+            start=part.start if n else final.start,
+            end=part.end if n + 1 < len(runs) else final.end,
             transcript=part.transcript,
             confidence=part.confidence,
             words=tuple(replace(word, speaker=0) for word in part.words),
-            label=str(told.speaker if voice is None else voice),
+            label=str(labelled_utterance.speaker if voice is None else voice),
         )
         for n, (voice, part) in enumerate(runs)
     ]
