@@ -1,7 +1,7 @@
 """Reads the tensors of a PyTorch checkpoint with numpy alone.
 
-A checkpoint is a zip file: a pickle that describes, and one member of raw bytes per storage. Pickles can run code, so
-this unpickler knows the names it may meet, gives each a harmless function, and refuses every other name.
+A checkpoint is a zip file: a pickle that describes the tensors, and one member of raw bytes per storage. Pickles can
+run code, so this unpickler maps the expected names to harmless functions and refuses every other name.
 """
 
 import io
@@ -19,15 +19,14 @@ from sederunt.errors import SetupError
 
 Tensors = Mapping[str, NDArray[np.float32]]
 
-# Storage class → how its bytes are laid out.
+# Storage class → layout of its bytes.
 _KINDS = {"FloatStorage": np.dtype("<f4"), "LongStorage": np.dtype("<i8")}
 
 
 def read_tensors(path: Path, *, within: str = "") -> Tensors:
-    """Read all floating-point tensors of a checkpoint by name; `within` names the entry of the checkpoint that holds
-    them.
+    """Read all floating-point tensors of a checkpoint by name; `within` is the entry that holds them.
 
-    Raises SetupError where the file is no such checkpoint, or wants to build anything but tensors.
+    Raises SetupError if the file is not such a checkpoint, or builds anything but tensors.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -43,7 +42,7 @@ def read_tensors(path: Path, *, within: str = "") -> Tensors:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Makes dictionaries and arrays, nothing else."""
+    """Builds dictionaries and arrays, nothing else."""
 
     def __init__(self, pickle_bytes: bytes, storage: Callable[[str], bytes]) -> None:
         super().__init__(io.BytesIO(pickle_bytes))
@@ -66,7 +65,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _tensor(storage: NDArray[Any], offset: int, shape: Sequence[int], strides: Sequence[int], *_: Any) -> NDArray[Any]:
-    """Return an array of its own; the description says which part of the storage, in elements."""
+    """Return a copy of part of a storage; offset and strides count elements."""
     if not shape:
         return storage[offset : offset + 1].reshape(()).copy()
     last_element = offset + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))

@@ -1,8 +1,8 @@
-"""Which stretches are one person's, by their voices. Pure.
+"""Which stretches belong to the same person, by their voices. Pure.
 
-Average linkage over the stretches that were heard well, from the most alike pair on, until nothing is alike enough;
-short ones that are like none of these make up voices together; then every other stretch joins the voice it is nearest
-to, or is a voice of its own.
+The well-heard stretches are merged by average linkage, the most alike pair first, until nothing is alike enough. Then
+short stretches that resemble none of these groups form groups among themselves. Every other stretch joins the nearest
+voice, or becomes a voice of its own.
 """
 
 from collections.abc import Sequence
@@ -12,29 +12,29 @@ from numpy.typing import NDArray
 
 from sederunt.transcription.diarization.voice_stretches import Vector, VoiceStretch, unit
 
-# Cosines. At 3 s, two stretches of one person have 0.71 in the middle, of two people 0.03 (99 of 100 below 0.46).
+# Cosines. At 3 s, the median for two stretches of one person is 0.71, of two people 0.03 (99 of 100 below 0.46).
 ALIKE = 0.40
-# By telephone, two people have 0.35 in the middle (99 of 100 below 0.54), and one 0.66: so much higher is the bar.
+# Added to the thresholds by telephone, where two people have a median of 0.35 (99 of 100 below 0.54), and one 0.66.
 NARROW = 0.15
-# A stretch heard for less (seconds) says too little to found a voice while there are others.
+# A stretch heard for fewer seconds tells too little to found a voice while there are longer ones.
 WELL_HEARD_S = 1.2
-# So many that are less alike than the second to everybody, and so much alike each other, found one if they are that
-# long together: there are people who say nothing but short sentences. Short sound varies, so less is asked of it.
+# SEVERAL short stretches found a voice if each is less alike than STRANGE to everybody, they are TOGETHER alike, and
+# they last WELL_HEARD_S in all: some people say only short sentences. Short sound varies, so the bar is lower.
 SEVERAL, STRANGE, TOGETHER = 3, 0.36, 0.3
-# One by itself is somebody new if it is less alike to everybody, and was heard for so long.
+# A single stretch is somebody new if it is less alike than STRANGER to everybody, and was heard for STRANGER_S.
 STRANGER, STRANGER_S = 0.28, 0.8
-# What going on in the same thread adds, if it was so few seconds ago.
+# Likeness added to a voice that was in the same thread at most RECENT_S seconds ago.
 SAME_THREAD, RECENT_S = 0.12, 10.0
-# Who speaks until, or from, so near to the moment when two speak at once is one of them.
+# Somebody who speaks this close to a moment when two speak at once is one of the two.
 BESIDE_S = 0.3
-# More stretches than this are linked a part at a time: the table of likenesses grows with the square.
+# More stretches than this are linked in parts: the table of likenesses grows quadratically.
 MOST_LINKED = 1500
 
 Labels = list[tuple[int, ...]]
 
 
 def clustered(stretches: Sequence[VoiceStretch]) -> Labels:
-    """Return a number for each person who speaks in a stretch; the same number is the same person."""
+    """Return, for each stretch, the numbers of the people who speak in it; equal numbers are the same person."""
     single: list[int | None] = [None] * len(stretches)
     bar = narrow_bar(stretches)
     groups = _founded(stretches, ALIKE + bar)
@@ -50,8 +50,10 @@ def clustered(stretches: Sequence[VoiceStretch]) -> Labels:
 
 
 def completed(stretches: Sequence[VoiceStretch], single: Sequence[int | None]) -> Labels:
-    """Return who speaks in each stretch, where it is known of stretches that were heard: those too short to be heard,
-    and two at once, by what is around them. Nobody where nothing is."""
+    """Return who speaks in each stretch, given the speakers of stretches that were heard.
+
+    Stretches too short to be heard, and those of two people, are judged by their surroundings; without any, the
+    result is empty."""
     labels = list(single)
     for n, stretch in enumerate(stretches):
         if labels[n] is None and len(stretch.threads) == 1:
@@ -63,13 +65,13 @@ def completed(stretches: Sequence[VoiceStretch], single: Sequence[int | None]) -
 
 
 def narrow_bar(stretches: Sequence[VoiceStretch]) -> float:
-    """Return by how much more alike voices have to be, where most of them came by telephone."""
+    """Return how much more alike voices must be: NARROW where most of them came by telephone, else 0."""
     narrow_flags = [stretch.narrow for stretch in stretches if stretch.voice is not None]
     return NARROW if 2 * sum(narrow_flags) > len(narrow_flags) else 0.0
 
 
 def _founded(stretches: Sequence[VoiceStretch], threshold: float) -> list[list[int]]:
-    """Return the groups that well heard stretches make up; with hardly any, all that were heard at all."""
+    """Group the well-heard stretches; if there are none, all that were heard at all."""
     indices = [
         n for n, stretch in enumerate(stretches) if stretch.voice is not None and stretch.heard_s >= WELL_HEARD_S
     ]
@@ -84,7 +86,7 @@ def _founded(stretches: Sequence[VoiceStretch], threshold: float) -> list[list[i
 
 
 def _founded_together(stretches: Sequence[VoiceStretch], groups: list[list[int]], bar: float) -> list[list[int]]:
-    """Return the further groups that short stretches make up which are like nobody in `groups`."""
+    """Group the short stretches that are like nobody in `groups`."""
     grouped = {n for members in groups for n in members}
     ungrouped = [n for n, stretch in enumerate(stretches) if stretch.voice is not None and n not in grouped]
     if not ungrouped:
@@ -102,7 +104,7 @@ def _grouped(stretches: Sequence[VoiceStretch], indices: Sequence[int], threshol
 
 
 def linked(likeness: NDArray[np.float32], threshold: float) -> list[list[int]]:
-    """Group rows by average linkage, merged from the most alike on while they are at least so alike on average."""
+    """Group rows by average linkage, the most alike first, while their average likeness reaches the threshold."""
     table = likeness.astype(np.float64)
     np.fill_diagonal(table, -np.inf)
     members = [[n] for n in range(len(table))]
@@ -138,7 +140,7 @@ def _voice(stretch: VoiceStretch) -> Vector:
 def _nearest(
     stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None], centres: list[Vector], stranger: float
 ) -> int:
-    """Whose a stretch is by its voice; a new one is added to `centres` where it is nobody's."""
+    """Return the voice that a stretch is nearest to; if it is nobody's, a new one is added to `centres`."""
     voice = _voice(stretches[n])
     scores = np.array([float(voice @ centre) for centre in centres])
     for neighbour in _same_thread(stretches, n, single):
@@ -151,14 +153,14 @@ def _nearest(
 
 
 def _neighbour(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None]) -> int | None:
-    """Whose a stretch is that was too short to be heard: whoever was last or is next in its thread, or at all."""
+    """Return the nearest speaker in the same thread, or else in any, for a stretch too short to be heard."""
     for neighbour in (*_same_thread(stretches, n, single), *_around(stretches, n, single)):
         return single[neighbour]
     return None
 
 
 def _both(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None]) -> tuple[int, ...]:
-    """Who the two are that speak at once: whoever speaks before and whoever after, or goes on in the threads."""
+    """Return the two who speak at once: those who speak just before and after, or else in the same threads."""
     beside = [
         at for at in (n - 1, n + 1) if 0 <= at < len(stretches) and _apart(stretches[at], stretches[n]) < BESIDE_S
     ]
@@ -177,7 +179,7 @@ def _same_thread(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int
 
 
 def _around(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None], reach: int = 12) -> list[int]:
-    """Stretches of one known person near this one, the nearest in time first."""
+    """Return nearby stretches of one known person, the nearest in time first."""
     nearby = [o for o in range(max(0, n - reach), min(len(stretches), n + reach + 1)) if o != n]
     return sorted((o for o in nearby if single[o] is not None), key=lambda o: _apart(stretches[o], stretches[n]))
 

@@ -1,4 +1,4 @@
-"""Who speaks when in sound with several people in one track: judged as a whole, read once, in bounded memory."""
+"""Who speaks when in one track with several people: judged as a whole, read once, in bounded memory."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,9 +16,9 @@ from sederunt.transcription.diarization.segmentation import FIRST_S, FRAME_S, RA
 from sederunt.transcription.diarization.voice_stretches import Cutter, HearsVoice, Samples, VoiceStretch
 from sederunt.transcription.whisper.live.detector import SpeechDetector
 
-# A pause shorter than this does not end what a voice says.
+# A pause shorter than this does not end a voice's span.
 PAUSE_S = 0.3
-# So many seconds of sound are listened to at once.
+# Seconds of sound that are processed at once.
 BLOCK_S = 5
 
 
@@ -43,7 +43,7 @@ Source = Callable[[float], Iterable[SampleBlock]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VoiceSpan:
-    """One voice without a longer pause. Seconds of the sound; voices are counted from 0 by when they begin."""
+    """One voice without a longer pause. Seconds of the sound; voices are numbered from 0 in order of first speech."""
 
     start: float
     end: float
@@ -53,16 +53,17 @@ class VoiceSpan:
 def diarize(
     ears: Ears, source: Source, *, cancelled: threading.Event | None = None, pause: Pause = lambda: None
 ) -> list[VoiceSpan]:
-    """Find out who speaks when, by begin; spans of two voices may overlap. Raises Cancelled once `cancelled` is set.
+    """Find who speaks when, in order of start; spans of two voices may overlap.
 
-    `pause` is called every few seconds of sound, for others may want the core.
+    `pause` is called every few seconds of sound, so that others can have the core. Raises Cancelled once `cancelled`
+    is set.
     """
     stretches = list(stretches_of(ears, _in_turns(source(0.0), cancelled, pause), SpeechDetector().hear))
     return spans(stretches, clustered(stretches))
 
 
 def stretches_of(ears: Ears, blocks: Iterable[Samples], hear: Hear) -> Iterator[VoiceStretch]:
-    """Yield what the networks hear in blocks of sound, in order of time."""
+    """Yield the stretches that the networks find in blocks of sound, in order of time."""
     cutter = Cutter(ears)
     for passage in passages(blocks, hear):
         active = segmentation.active(ears.classes(passage.samples))
@@ -73,9 +74,9 @@ def stretches_of(ears: Ears, blocks: Iterable[Samples], hear: Hear) -> Iterator[
 def spans(
     stretches: Sequence[VoiceStretch], labels: Sequence[tuple[int, ...]], numbers: dict[int, int] | None = None
 ) -> list[VoiceSpan]:
-    """Return stretches and who speaks in each, as spans of one voice.
+    """Return the spans of single voices, from stretches and the labels of who speaks in each.
 
-    `numbers`: label → number of its voice, as far as they were given out; those of new voices are added.
+    `numbers` maps labels to voice numbers assigned so far; new voices are added to it.
     """
     numbers = {} if numbers is None else numbers
     last_places: dict[int, int] = {}
@@ -93,7 +94,7 @@ def spans(
 
 
 def _in_turns(blocks: Iterable[SampleBlock], cancelled: threading.Event | None, pause: Pause) -> Iterator[Samples]:
-    """Yield the sound in blocks of some seconds, with a pause behind each. Raises Cancelled."""
+    """Yield the sound in blocks of some seconds, with a pause after each. Raises Cancelled."""
     buffer, block_length = np.zeros(0, np.float32), BLOCK_S * RATE
     for block in blocks:
         if cancelled is not None and cancelled.is_set():

@@ -1,4 +1,4 @@
-"""Filter banks as Kaldi computes them: what the voice network was trained on. Pure numpy."""
+"""Filter banks as Kaldi computes them, the features that the voice network was trained on. Pure numpy."""
 
 from functools import cache
 
@@ -13,12 +13,12 @@ FRAME_STEP = 160  # samples: 10 ms
 _FRAME, _FFT = 400, 512  # samples: 25 ms, and the next power of two
 _LOWEST_HZ, _HIGHEST_HZ = 20.0, 8000.0
 _PRE_EMPHASIS = 0.97
-_FULL_SCALE = 32_768  # Kaldi hears integers
-_AT_ONCE = 64  # frames: what is made of so many stays in a core's cache, which halves the time
+_FULL_SCALE = 32_768  # Kaldi expects 16-bit integers
+_AT_ONCE = 64  # frames: intermediate results of so many stay in a core's cache, which halves the time
 
 
 def features(samples: Samples) -> Features:
-    """Return (frames, 80): log energy per band and frame, each band's mean over the stretch taken away; at least one
+    """Return (frames, 80): log energy per band and frame, minus each band's mean over the stretch; at least one
     frame."""
     padded_samples = np.pad(samples, (0, max(0, _FRAME - len(samples))))
     frames = np.lib.stride_tricks.sliding_window_view(padded_samples, _FRAME)[::FRAME_STEP]
@@ -28,7 +28,6 @@ def features(samples: Samples) -> Features:
 
 
 def _band_powers(frames: NDArray[np.float32]) -> Features:
-    """Return (frames, 80): the power in each band."""
     frames = frames * np.float32(_FULL_SCALE)
     frames -= frames.mean(axis=1, keepdims=True)
     emphasised = frames - np.float32(_PRE_EMPHASIS) * np.concatenate([frames[:, :1], frames[:, :-1]], axis=1)
@@ -38,13 +37,13 @@ def _band_powers(frames: NDArray[np.float32]) -> Features:
 
 @cache
 def _window() -> Features:
-    """Povey's: a Hann window to the power of 0.85."""
+    """Return Povey's window: a Hann window to the power of 0.85."""
     return np.asarray(np.hanning(_FRAME) ** 0.85, np.float32)
 
 
 @cache
 def _bands() -> Features:
-    """(bins, 80): triangles, evenly spaced in mel."""
+    """Return (bins, 80): triangles, evenly spaced in mel."""
     edges = np.linspace(_mel(np.array(_LOWEST_HZ)), _mel(np.array(_HIGHEST_HZ)), BANDS + 2)
     bins = _mel(np.arange(_FFT // 2 + 1) * RATE / _FFT)[:, None]
     rising = (bins - edges[:-2]) / (edges[1:-1] - edges[:-2])

@@ -1,7 +1,7 @@
 """The two networks as ONNX graphs, built from the tensors of their checkpoints.
 
-Batch normalisations that directly follow a convolution are folded into it. Against PyTorch's own results, on speech:
-see docs/transcription.md.
+Batch normalisations that directly follow a convolution are folded into it. docs/transcription.md compares the results
+on speech with PyTorch's own.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ _EPSILON = 1e-5  # PyTorch's, in every normalisation
 
 def segmentation_graph(tensors: Tensors) -> bytes:
     """Build (batch, samples) at 16 kHz → "classes" (batch, frames, 7): log-probabilities of sets of at most two of
-    three."""
+    three voices."""
     graph = Graph("segmentation")
     x = graph.input("samples", ("batch", "samples"))
     x = graph.add("Unsqueeze", x, graph.constant(np.array([1])))
@@ -37,7 +37,7 @@ def segmentation_graph(tensors: Tensors) -> bytes:
             x = graph.add("Conv", x, graph.constant(tensors[f"{name}.weight"]), graph.constant(tensors[f"{name}.bias"]))
         x = graph.add("MaxPool", x, kernel_shape=(3,), strides=(3,))
         x = graph.add("LeakyRelu", _instance_norm(graph, x, tensors, f"sincnet.norm1d.{layer}"), alpha=0.01)
-    x = graph.add("Transpose", x, perm=(2, 0, 1))  # frames first, as ONNX wants it
+    x = graph.add("Transpose", x, perm=(2, 0, 1))  # frames first, as ONNX requires
     for layer in range(_LSTM_LAYERS):
         x = _lstm(graph, x, tensors, layer)
     x = graph.add("Transpose", x, perm=(1, 0, 2))
@@ -49,7 +49,7 @@ def segmentation_graph(tensors: Tensors) -> bytes:
 
 
 def sinc_filters(tensors: Tensors) -> Array:
-    """Return the first layer's filters (80, 1, 251): a windowed band pass per pair of frequencies, and its odd twin."""
+    """Return the first layer's filters (80, 1, 251): a windowed band pass per band, and its odd counterpart."""
     half = _FILTER // 2
     name = "sincnet.conv1d.0.filterbank"
     low = _LOWEST_HZ + np.abs(tensors[f"{name}.low_hz_"].astype(np.float64))
@@ -70,10 +70,10 @@ def _instance_norm(graph: Graph, x: str, tensors: Tensors, name: str) -> str:
 
 
 def _lstm(graph: Graph, x: str, tensors: Tensors, layer: int) -> str:
-    """Add a bidirectional layer over (frames, batch, features), weights in 8 bits: two thirds of the time."""
+    """Add a bidirectional layer over (frames, batch, features), with 8-bit weights: two thirds of the time."""
 
     def gates(part: str, suffix: str) -> Array:
-        """PyTorch orders the gates input, forget, cell, output; ONNX input, output, forget, cell."""
+        """Reorder PyTorch's gates (input, forget, cell, output) for ONNX (input, output, forget, cell)."""
         i, f, c, o = np.split(tensors[f"lstm.{part}_l{layer}{suffix}"], 4)
         return np.concatenate([i, o, f, c])
 
@@ -101,7 +101,7 @@ def _lstm(graph: Graph, x: str, tensors: Tensors, layer: int) -> str:
 
 
 def _in_8_bits(weights: Array) -> tuple[NDArray[np.int8], Array]:
-    """(rounded weights, scale) per row of the first dimension."""
+    """Return (rounded weights, scale) per row of the first dimension."""
     scales = np.abs(weights).max(axis=(1, 2)) / np.float32(127)
     return np.rint(weights / scales[:, None, None]).astype(np.int8), scales
 
@@ -114,8 +114,8 @@ def _linear(graph: Graph, x: str, tensors: Tensors, name: str) -> str:
 def voice_graph(tensors: Tensors) -> bytes:
     """Build "features" (batch, frames, 80) → "voices" (batch, 192).
 
-    Two more inputs say how the context of a frame is pooled, since that depends on the number of frames: "pool"
-    (half the frames, stretches) and "spread" (stretches, half the frames); see `embedding`.
+    Two more inputs tell how the context of a frame is pooled, since that depends on the number of frames: "pool"
+    (half the frames, stretches) and "spread" (stretches, half the frames); see `networks.context`.
     """
     graph = Graph("voice")
     x = graph.input("features", ("batch", "frames", 80))
@@ -123,7 +123,7 @@ def voice_graph(tensors: Tensors) -> bytes:
     spread = graph.input("spread", ("stretches", "half"))
     x = _head(graph, graph.add("Transpose", x, perm=(0, 2, 1)), tensors)
     x = _folded(graph, x, tensors, "xvector.tdnn.linear", "xvector.tdnn.nonlinear.batchnorm", stride=2, pads=2)
-    x = graph.add("Transpose", graph.add("Relu", x), perm=(0, 2, 1))  # frames first, as products want it
+    x = graph.add("Transpose", graph.add("Relu", x), perm=(0, 2, 1))  # frames first, as products require
     for number, (layers, dilation) in enumerate(_BLOCKS, start=1):
         for layer in range(1, layers + 1):
             new_channels = _dense_layer(
@@ -141,7 +141,7 @@ def voice_graph(tensors: Tensors) -> bytes:
 
 
 def _head(graph: Graph, x: str, tensors: Tensors) -> str:
-    """Two-dimensional convolutions that see features and time as a picture; four reductions by two in frequency."""
+    """Add two-dimensional convolutions over features and time; four reductions by two in frequency."""
     x = graph.add("Unsqueeze", x, graph.constant(np.array([1])))
     x = graph.add("Relu", _folded(graph, x, tensors, "head.conv1", "head.bn1", pads=1))
     for layer, stride in (("layer1.0", 2), ("layer1.1", 1), ("layer2.0", 2), ("layer2.1", 1)):
@@ -156,7 +156,7 @@ def _head(graph: Graph, x: str, tensors: Tensors) -> str:
 
 
 def _dense_layer(graph: Graph, x: str, tensors: Tensors, name: str, dilation: int, pool: str, spread: str) -> str:
-    """Add a context-aware masking layer over (batch, frames, channels): 32 new channels, weighed by a frame's
+    """Add a context-aware masking layer over (batch, frames, channels): 32 new channels, weighted by a frame's
     surroundings.
     """
     y = graph.add("Relu", _scaled(graph, x, tensors, f"{name}.nonlinear1.batchnorm"))
@@ -177,8 +177,8 @@ def _dense_layer(graph: Graph, x: str, tensors: Tensors, name: str, dilation: in
 def _product(graph: Graph, x: str, weight: Array, addend: Array | None = None) -> str:
     """Add (batch, frames, channels) times a weight (new channels, channels), in 8 bits: half the time.
 
-    Weights take seven of them. Processors without an instruction for such products add two by two in 16 bits, and 255
-    times 127 twice does not fit.
+    Weights use seven bits: processors without an instruction for such products add pairs in 16 bits, where
+    2 × 255 × 127 does not fit.
     """
     scales = np.abs(weight).max(axis=1) / np.float32(_SEVEN_BITS)
     rounded = np.rint(weight / scales[:, None]).astype(np.int8)
@@ -188,7 +188,7 @@ def _product(graph: Graph, x: str, weight: Array, addend: Array | None = None) -
 
 
 def _statistics(graph: Graph, x: str) -> str:
-    """Mean and unbiased deviation over time, one below the other."""
+    """Add mean and unbiased deviation over time, concatenated."""
     mean = graph.add("ReduceMean", x, axes=(2,))
     differences = graph.add("Sub", x, mean)
     squares = graph.add("ReduceMean", graph.add("Mul", differences, differences), axes=(2,))
@@ -212,7 +212,7 @@ def _scaled(graph: Graph, x: str, tensors: Tensors, name: str) -> str:
 
 
 def _folded(graph: Graph, x: str, tensors: Tensors, conv: str, norm: str, *, stride: int = 1, pads: int = 0) -> str:
-    """Add a convolution with its batch normalisation. In two dimensions `stride` is that of frequency."""
+    """Add a convolution with its batch normalisation. In two dimensions `stride` applies to frequency."""
     weight = tensors[f"{conv}.weight"]
     factor, addend = _scaling(tensors, norm)
     kernel = weight * factor.reshape(-1, *(1,) * (weight.ndim - 1))

@@ -1,4 +1,4 @@
-"""The two networks in memory: one of each per process, loaded when first asked for."""
+"""The two networks in memory: one pair per process, loaded on first use."""
 
 import threading
 from pathlib import Path
@@ -15,7 +15,7 @@ from sederunt.transcription.diarization.voice_stretches import Samples, Vector, 
 
 logger = log.get(component="transcription")
 
-# The voice network pools the context of a frame over so many of its steps (20 ms each).
+# Steps (20 ms each) over which the voice network pools the context of a frame.
 _STRETCH = 100
 
 _loaded: "dict[Path, Networks]" = {}
@@ -23,9 +23,9 @@ _loading = threading.Lock()
 
 
 def load_networks(settings: Settings) -> "Networks | None":
-    """Load both networks; quick from the second time on. None where their weights are not here, or not wanted. Blocks.
+    """Load both networks, or return those in memory; None if their weights are missing or disabled. Blocks.
 
-    Raises SetupError where a file of weights is not the one we know.
+    Raises SetupError if a weights file is not the known one.
     """
     directory = weights.find(settings)
     if directory is None:
@@ -38,7 +38,7 @@ def load_networks(settings: Settings) -> "Networks | None":
 
 
 def unload() -> int:
-    """Forget both networks; where somebody is at them, when they are done. Returns how many pairs there were."""
+    """Forget both networks; those in use are freed when their users finish. Returns how many pairs there were."""
     with _loading:
         count = len(_loaded)
         _loaded.clear()
@@ -64,7 +64,7 @@ class Networks:
         return np.asarray(output[0], np.float32)
 
     def voice(self, samples: Samples) -> Vector:
-        """Return what a voice is like: 192 numbers, of length 1. Its cosine with another tells how alike they are."""
+        """Return a voice as 192 numbers of length 1. The cosine of two voices tells how alike they are."""
         filter_banks = features(samples)
         pool, spread = context(len(filter_banks))
         output: Any = self._voice.run(None, {"features": filter_banks[None], "pool": pool, "spread": spread})[0]
@@ -72,10 +72,9 @@ class Networks:
 
 
 def context(frames: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return how the voice network pools the context of its steps: over all of them, plus over the stretch each lies
-    in.
+    """Return how the voice network pools the context of its steps: over all steps, plus over each step's stretch.
 
-    Gives "pool" (steps, stretches), and "spread" (stretches, steps), which takes it back to the steps.
+    The result is "pool" (steps, stretches) and "spread" (stretches, steps), which maps back to the steps.
     """
     steps = (frames + 1) // 2
     owner = np.arange(steps) // _STRETCH

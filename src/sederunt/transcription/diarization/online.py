@@ -1,7 +1,7 @@
-"""Online diarization: each piece is given a voice by what was heard before it, and is not revised.
+"""Online diarization: each piece gets voices by the sound so far, and is not revised.
 
-Nobody knows yet who will speak. So a voice is founded by enough sound that is like nobody's, one piece's threads are
-rather different people's, and two voices that turn out to be one go on under the older number.
+The speakers are not known in advance. So enough sound that is like nobody's founds a voice, different threads of one
+piece tend to be different people, and two voices that turn out to be one continue under the older number.
 """
 
 from collections.abc import Sequence
@@ -14,26 +14,26 @@ from sederunt.transcription.diarization.diarizer import Ears, VoiceSpan, spans, 
 from sederunt.transcription.diarization.voice_stretches import Samples, Vector, VoiceStretch, unit
 from sederunt.transcription.whisper.live.detector import Hearing
 
-# A stretch is a known voice's from this cosine on. Else it founds one, if it was heard for so long (seconds).
+# A stretch belongs to a known voice from this cosine on. Otherwise it founds one, if it was heard for FOUNDS_S seconds.
 ALIKE, FOUNDS_S = 0.36, 1.0
-# What it takes away that another thread of the same piece is that voice.
+# Likeness subtracted from a voice that another thread of the same piece already has.
 OTHER_THREAD = 0.15
-# Shorter stretches that are less alike than this to everybody are nobody's by themselves.
+# Shorter stretches that are less alike than this to everybody get no voice of their own.
 UNSURE = 0.26
-# Two voices so much alike, after so many seconds of each, are one.
+# Two voices that are this much alike, after SETTLED_S seconds of each, are one.
 ONE_VOICE, SETTLED_S = 0.6, 3.0
-# What was heard before the last so many seconds of a voice weighs less and less: rooms and microphones change.
+# Sound older than a voice's last so many seconds weighs less and less: rooms and microphones change.
 REMEMBERED_S = 60.0
-# The least heard of more voices than this is forgotten, so that noise cannot fill the memory.
+# Beyond so many voices the least heard is forgotten, so that noise cannot fill the memory.
 MOST_VOICES = 64
 
 
 @dataclass(slots=True)
 class KnownVoice:
-    """What a voice sounded like so far."""
+    """What a voice has sounded like so far."""
 
     number: int
-    total: Vector  # each stretch as long as it was heard
+    total: Vector  # sum of its stretches' voices, weighted by seconds heard
     heard_s: float
 
     @property
@@ -55,18 +55,19 @@ class VoiceFollower:
         self._known: list[KnownVoice] = []
         self._founded = 0
         self._numbers: dict[int, int] = {}
-        self._bar = 0.0  # how much more alike voices have to be, as the last piece came
+        self._bar = 0.0  # how much more alike voices must be, judged by the last piece
 
     def spans(self, samples: Samples, hearing: Hearing) -> list[VoiceSpan]:
-        """Return who speaks when in the next piece of sound, in seconds of it, by what the detector heard in its
-        frames; numbers are the stream's. Blocks."""
+        """Return who speaks when in the next piece of sound, given the detector's frames. Blocks.
+
+        Times are seconds of the piece; voice numbers are those of the stream."""
         stretches = list(stretches_of(self._ears, [samples], lambda _: hearing))
         voice_spans = spans(stretches, self.labels(stretches), self._numbers)
         self._merge()
         return voice_spans
 
     def labels(self, stretches: Sequence[VoiceStretch]) -> Labels:
-        """Return who speaks in each stretch of a piece, the best heard first; nobody where that cannot be told."""
+        """Return who speaks in each stretch of a piece, judging the best heard first; empty where that is unknown."""
         if any(stretch.voice is not None for stretch in stretches):
             self._bar = narrow_bar(stretches)
         single: list[int | None] = [None] * len(stretches)
@@ -105,7 +106,7 @@ class VoiceFollower:
         return len(self._known) - 1
 
     def _merge(self) -> None:
-        """Let two voices that are one go on as the older one."""
+        """Merge voices that turned out to be one into the older one."""
         for n, older in enumerate(self._known):
             duplicates = [
                 newer

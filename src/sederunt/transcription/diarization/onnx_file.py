@@ -1,7 +1,7 @@
 """Writes ONNX files: the few parts of the format that our graphs need, in protobuf's wire format.
 
-The `onnx` package would do it too; it is 30 MB for what is said here in a page. Numbers in the code are the field
-numbers of onnx.proto (IR version 8, operator set 17; operators of ONNX Runtime's own stand in its domain).
+The `onnx` package would do it too, but is 30 MB large. Numbers in the code are the field numbers of onnx.proto
+(IR version 8, operator set 17; ONNX Runtime's own operators are in its own domain).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ Attribute = float | int | str | Sequence[int]
 
 
 class Graph:
-    """A graph that grows node by node. Every method that adds a value gives its name."""
+    """A graph that grows node by node. Every method that adds a value returns its name."""
 
     def __init__(self, name: str) -> None:
         self._name, self._count = name, 0
@@ -30,12 +30,12 @@ class Graph:
         self._outputs: list[bytes] = []
 
     def input(self, name: str, shape: Sequence[str | int], *, whole: bool = False) -> str:
-        """Add a tensor from outside, of floats or of whole numbers; a dimension without a fixed size has a name."""
+        """Add an input tensor of floats or of whole numbers; a dimension without a fixed size has a name."""
         self._inputs.append(_value(name, shape, _INT64 if whole else _FLOAT))
         return name
 
     def output(self, name: str, value: str, shape: Sequence[str | int], *, whole: bool = False) -> None:
-        """Hand a value out under a name, floats or whole numbers."""
+        """Add an output of floats or of whole numbers under a name."""
         self._nodes.append(_node("Identity", [value], [name], {}))
         self._outputs.append(_value(name, shape, _INT64 if whole else _FLOAT))
 
@@ -48,13 +48,13 @@ class Graph:
         return name
 
     def add(self, operator: str, *inputs: str, **attributes: Attribute) -> str:
-        """Add a node with one output; an input "" is left out."""
+        """Add a node with one output; an input "" is omitted."""
         name = self._new(operator.lower())
         self._nodes.append(_node(operator, inputs, [name], attributes))
         return name
 
     def file(self) -> bytes:
-        """Return the model as it is stored."""
+        """Return the serialised model."""
         graph = b"".join(
             [
                 *(_bytes(1, node) for node in self._nodes),

@@ -1,7 +1,7 @@
-"""Sound cut into passages, where the speech detector hears a pause: what the segmentation network hears at once.
+"""Cut sound at the pauses of the speech detector into passages, the windows of the segmentation network.
 
-Short windows that end in pauses serve that network better than ten seconds with four people in them: it can tell only
-three apart. And where speech begins and ends the detector knows more exactly. Pure, but for the detector's memory.
+Short windows that end in pauses serve that network better than ten seconds with four people: it tells only three
+apart. The detector also finds the start and end of speech more exactly. Pure, except for the detector's state.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,23 +18,23 @@ from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples,
 Hear = Callable[[Samples], Hearing]
 Flags = NDArray[np.bool_]
 
-# The detector's probabilities: two frames from the first on are a passage, and frames from the second on hold it.
+# Detector probabilities: two frames above the first open a passage, frames above the second keep it open.
 OPENS, HOLDS = 0.4, 0.3
-# Frames of silence that end a passage; the shorter ones are enough once it is so long. None is longer than the last.
+# Frames: the silence that ends a passage, the shorter silence that ends it once it is LONG, and the longest passage.
 ENDS, ENDS_LONG, LONG, LONGEST = (round(seconds / FRAME_S) for seconds in (0.4, 0.22, 8.0, 9.3))
-# Frames that are heard before and behind it, as many as end it: the network judges borders by what surrounds them.
+# Frames added before and after a passage, as many as end it: the network judges borders by their surroundings.
 BESIDE = ENDS
-# Pauses within a passage that are speech, in frames.
+# Pauses up to this length (frames) count as speech within a passage.
 PAUSE = round(0.3 / FRAME_S)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpokenPassage:
-    """Speech between two pauses, with a little of both."""
+    """Speech between two pauses, with a little of each pause."""
 
     first: int  # its first sample in the sound
     samples: Samples
-    speech: Flags  # detector's frames in which somebody speaks, by either witness
+    speech: Flags  # per detector frame: whether somebody speaks, by its probability or by loudness
 
     @property
     def start_s(self) -> float:
@@ -47,7 +47,7 @@ class SpokenPassage:
 
 
 def passages(blocks: Iterable[Samples], hear: Hear) -> Iterator[SpokenPassage]:
-    """Yield what is said in blocks of sound, in order; what is left of a last frame is filled up with silence."""
+    """Yield the passages in blocks of sound, in order; an incomplete last frame is padded with silence."""
     first, sound, hearing = 0, np.zeros(0, np.float32), NOTHING
     remainder = np.zeros(0, np.float32)
     for samples in chain(blocks, [None]):
@@ -68,7 +68,7 @@ def passages(blocks: Iterable[Samples], hear: Hear) -> Iterator[SpokenPassage]:
 
 
 def next_cut(sounding: Flags, *, ended: bool) -> tuple[int, int] | None:
-    """Return (first, one past the last) frame of the first passage, once it is known where it ends."""
+    """Return (first, one past the last) frame of the first passage, or None while its end is not known."""
     begin = end = None
     for first, last in runs(sounding, least=2).tolist():
         if begin is None or end is None:
@@ -82,7 +82,7 @@ def next_cut(sounding: Flags, *, ended: bool) -> tuple[int, int] | None:
             return begin, begin + (best_pause(sounding[begin : begin + LONGEST]) or LONGEST)
     if begin is None or end is None:
         return None
-    # One frame more, for a last one may be the first of two.
+    # One frame more, because the last frame may be the first of two.
     return (begin, end) if ended or len(sounding) - end > BESIDE else None
 
 
@@ -108,7 +108,7 @@ def _is_speech(hearing: Hearing) -> bool:
 
 
 def _silent(sounding: Flags) -> int:
-    """Return how many frames nobody needs any more: those before what a next passage may begin with."""
+    """Return how many leading frames no later passage needs."""
     sounds = runs(sounding, least=2)
-    begin = int(sounds[0, 0]) if len(sounds) else len(sounding) - 1  # a last frame may be the first of two
+    begin = int(sounds[0, 0]) if len(sounds) else len(sounding) - 1  # the last frame may be the first of two
     return max(0, begin - BESIDE)

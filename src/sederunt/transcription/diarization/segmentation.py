@@ -1,7 +1,7 @@
-"""What the segmentation network's classes mean, and when its frames are. Pure.
+"""The meaning of the segmentation network's classes, and the times of its frames. Pure.
 
-The network hears a passage of up to ten seconds, and tells at most three voices of it apart, two of them at once. Such
-a voice is a *thread*: surely one person within its passage, but the same person may come back in another thread.
+The network hears a passage of up to ten seconds and tells at most three voices apart, two of them at once. Such a
+voice is a *thread*: one person within its passage, although the same person may return in another thread.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ RATE = 16_000
 FRAME = 270  # samples from one frame to the next
 FRAME_S = FRAME / RATE
 FIRST_S = 495 / RATE  # the middle of the first frame
-# Which voices of a passage each class stands for.
+# The voices of a passage that each class stands for.
 SETS = ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
 VOICES = 3
 
@@ -21,7 +21,7 @@ _TABLE = np.array([[voice in members for voice in range(VOICES)] for members in 
 
 
 def active(classes: NDArray[np.float32]) -> Activity:
-    """Return who speaks in each frame, by the likeliest class."""
+    """Return which voices speak in each frame, by the likeliest class."""
     return np.asarray(_TABLE[classes.argmax(axis=-1)])
 
 

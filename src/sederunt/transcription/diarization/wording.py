@@ -1,7 +1,7 @@
 """Words get the number of the voice that says them. Pure.
 
-Words have times that are right to some tenths of a second, and so have voices. So a change of voice goes to the end
-of a sentence or to a pause where there is one so near.
+The times of words and of voices are exact to some tenths of a second. So a change of voice moves to the end of a
+sentence, or to a pause, if there is one nearby.
 """
 
 from bisect import bisect_left
@@ -11,18 +11,18 @@ from dataclasses import replace
 from sederunt.model.transcript import Utterance, Word
 from sederunt.transcription.diarization.diarizer import VoiceSpan
 
-# A word outside of all spans is said by whoever speaks so near to it; further away by whoever spoke before.
+# A word outside all spans belongs to a voice within this distance, or else to the previous speaker.
 NEAR_S = 0.5
 # A change of voice that lasts for one word and less than this is an error.
 SHORT_S = 0.5
-# A change of voice is moved by at most so much.
+# Limits of how far a change of voice is moved, and the pause that counts as a border.
 MOVED_S, MOVED_WORDS, PAUSE_S = 0.6, 2, 0.25
 
 _SENTENCE_ENDS = (".", "?", "!", "。", "？", "！")
 
 
 def by_voice(utterances: Sequence[Utterance], spans: Sequence[VoiceSpan]) -> tuple[Utterance, ...]:
-    """Return the utterances with `speaker` set on each word, and on the utterance that of most of its words."""
+    """Return the utterances with `speaker` set on each word; an utterance gets the speaker of most of its words."""
     index = _Index(spans)
     words = [word for utterance in utterances for word in (utterance.words or (_as_word(utterance),))]
     voices = _settled(words, _heard(words, index))
@@ -53,7 +53,7 @@ class _Index:
         self._longest = max((span.end - span.start for span in self._spans), default=0.0)
 
     def shares(self, start: float, end: float) -> dict[int, float]:
-        """Voice → seconds that it speaks between two moments."""
+        """Return the seconds that each voice speaks between two moments."""
         seconds_by_voice: dict[int, float] = {}
         for span in self._spans[bisect_left(self._starts, start - self._longest) : bisect_left(self._starts, end)]:
             if (seconds := min(span.end, end) - max(span.start, start)) > 0:
@@ -62,7 +62,7 @@ class _Index:
 
 
 def _heard(words: Sequence[Word], index: _Index) -> list[int]:
-    """Whose each word is by its time alone; where two speak, whoever spoke before goes on."""
+    """Return each word's voice by its time alone; where two speak, the previous speaker keeps it."""
     voices: list[int] = []
     last_voice = 0
     for word in words:
@@ -75,7 +75,7 @@ def _heard(words: Sequence[Word], index: _Index) -> list[int]:
 
 
 def _settled(words: Sequence[Word], voices: list[int]) -> list[int]:
-    """Single words between two of the same voice undone, changes moved to where sentences end."""
+    """Return voices without short one-word changes, and with changes moved to the borders of sentences."""
     new_voices = list(voices)
     for n in range(1, len(words) - 1):
         is_alone = new_voices[n - 1] == new_voices[n + 1] != new_voices[n]
