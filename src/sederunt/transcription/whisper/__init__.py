@@ -1,6 +1,6 @@
-"""Whisper in the box: speech to text on this machine's own processor, without any vendor.
+"""Built-in Whisper: speech to text on this machine's own processor, without any vendor.
 
-Light to import: faster-whisper, CTranslate2 and onnxruntime come in when a model is loaded.
+Light to import: faster-whisper, CTranslate2 and onnxruntime are imported when a model is loaded.
 """
 
 from sederunt.transcription.provider import Provider

@@ -1,4 +1,4 @@
-"""The Whisper models that have a name, where the hub keeps them, and the files whose content we know by heart."""
+"""The named Whisper models, their repositories on the hub, and the files with known content."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """What a model's file must be, byte for byte."""
+    """The size and digest that a model's file must have."""
 
     size: int
     sha256: str
@@ -39,7 +39,7 @@ HUB: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class OnnxModel:
-    """A model in the ONNX format: where the hub keeps it, and what it writes."""
+    """A model in the ONNX format: its repository on the hub, and the languages it writes."""
 
     repository: str
     languages: frozenset[str]
@@ -75,7 +75,7 @@ _EUROPE = frozenset(
         "uk",
     ]
 )
-# Name → transducers and CTC networks that the extra `onnx` reads. What they write is their authors' word.
+# Name → transducers and CTC networks that the extra `onnx` reads. Their languages are as the authors state.
 ONNX: Mapping[str, OnnxModel] = MappingProxyType(
     {
         "parakeet-ctc-0.6b": OnnxModel("istupakov/parakeet-ctc-0.6b-onnx", ENGLISH_ALONE),
@@ -85,7 +85,7 @@ ONNX: Mapping[str, OnnxModel] = MappingProxyType(
     }
 )
 
-# The files of the two models that packages carry. These are unofficial: content is checked, not the name.
+# The files of the two models in packages. The packages are unofficial, so the content is checked, not the name.
 PINNED: Mapping[str, Mapping[str, Pinned]] = MappingProxyType(
     {
         "tiny.en": MappingProxyType(
@@ -107,30 +107,30 @@ PINNED: Mapping[str, Mapping[str, Pinned]] = MappingProxyType(
     }
 )
 
-# "auto" takes the first of these that is on the machine: base knows languages and is as good in English.
+# "auto" takes the first of these on the machine: base is multilingual and as good in English.
 AUTO = ("base", "tiny.en")
 AUTO_NAME = "auto"
 
-# Reads English alone, and live English wherever it is installed.
+# Reads only English; used for live English if it is installed.
 SMALLEST = "tiny.en"
 
-# The multilingual model that finds the language for an English-only one.
+# The multilingual model that detects the language for an English-only one.
 LANGUAGE_FINDER = "base"
 
 
 def is_english_only(name: str) -> bool:
-    """Return whether a model of this name writes English alone."""
+    """Return whether a model of this name writes only English."""
     network = onnx_model(name)
     return name.endswith(".en") or (network is not None and network.languages == ENGLISH_ALONE)
 
 
 def onnx_model(name: str) -> OnnxModel | None:
-    """Return the network in the ONNX format of a name or of a hub id; None for all others."""
+    """Return the ONNX network with this name or hub id; None if there is none."""
     return ONNX.get(name) or next((network for network in ONNX.values() if network.repository == name), None)
 
 
 def repository(name: str) -> str | None:
-    """Return the hub repository of a name or of a hub id; None for what is neither."""
+    """Return the hub repository of a name or hub id; None for anything else."""
     if name in ONNX:
         return ONNX[name].repository
     return name if "/" in name else HUB.get(name)

@@ -1,4 +1,4 @@
-"""One window of sound through the network: tokens, their times, and how far they can be trusted."""
+"""Decodes one window of sound: tokens, their times, and how far they can be trusted."""
 
 import threading
 import weakref
@@ -12,33 +12,33 @@ import numpy as np
 from sederunt.transcription.whisper.loops import loop_in
 from sederunt.transcription.whisper.speech import RATE, Samples
 
-# Frames of 10 ms. The encoder may be given fewer than the 3000 it was trained on, at a cost that falls with them;
-# cut at the sound's very end tiny.en loops, so there is room behind it, and never less than ten seconds in all.
+# Frames of 10 ms. The encoder accepts fewer than the 3000 it was trained on, and costs less with fewer. tiny.en loops
+# if the context ends with the sound, so there is ROOM after it, and at least ten seconds in all.
 FULL_CONTEXT, HALF_CONTEXT, LEAST_CONTEXT, ROOM = 3000, 1500, 1000, 200
-# Rounding contexts up to few lengths would spare memory (the inference engine keeps some for each that it meets, 60 MB
-# in twelve minutes), and costs words: half a second more lost a sentence of a fast speaker.
-# Text that packs better than this repeats itself; a mean log-probability under this is a guess.
+# Rounding contexts up to few lengths would save memory (the inference engine keeps some per length, 60 MB in twelve
+# minutes), but costs words: half a second more lost a sentence of a fast speaker.
+# Text that compresses better than the first repeats itself; a mean log-probability below the second is a guess.
 MOST_COMPRESSION, LEAST_SCORE = 2.4, -1.0
-# With a probability of silence above this, a guess or a loop is no text at all, and in faint sound nothing is.
-# Measured: speech that was read right had at most 0.36, noise and music at least 0.51.
+# Above this probability of silence, guesses and loops are dropped, and in faint sound everything is.
+# Measured: speech that was read correctly had at most 0.36, noise and music at least 0.51.
 SILENCE = 0.5
-# Tokens of timestamps count 20 ms each.
+# Unit of the timestamp tokens.
 TOKEN_S = 0.02
-# Nobody says a word in less time than this. So many such words in a row, and speech behind them, are a passage read
-# twice: the second time has no sound of its own.
+# Nobody says a word in less time than FASTEST_S. CROWD such words in a row, with speech after them, are a passage read
+# twice: the second reading has no sound of its own.
 FASTEST_S, CROWD = 0.03, 5
-# Decoding two windows at once takes as long as encoding and decoding one, and a fifth to a quarter less than one after
-# the other. Three keep the core half as long again and save hardly more.
+# Decoding two windows at once takes as long as encoding and decoding one, and 20 to 25 % less than one after the
+# other. Three occupy the core for half as long again and save hardly more.
 WINDOWS_AT_ONCE = 2
-# Shorter sound (frames of 10 ms) holds no word, and is too short for words to be given times in it.
+# Shorter sound (frames of 10 ms) holds no word, and is too short to align words to it.
 LEAST_SOUND = 4
-# No window holds more text than this many tokens per second; a loop does.
+# No window holds more tokens per second than this, unless the network loops.
 TOKENS_PER_S, LEAST_TOKENS = 12, 40
 
 
 @dataclass(frozen=True, slots=True)
 class TimedWord:
-    """A word with the space before it, as the model wrote it. Seconds from the start of the window."""
+    """A word with its leading space, as the model wrote it. Seconds from the start of the window."""
 
     text: str
     start: float
@@ -48,7 +48,7 @@ class TimedWord:
 
 @dataclass(frozen=True, slots=True)
 class TokenPhrase:
-    """What the model put between two timestamps."""
+    """The words that the model wrote between two timestamps."""
 
     start: float
     end: float | None  # None where the model left it open
@@ -64,13 +64,11 @@ class Decoded:
     score: float  # mean log-probability per token
     silence: float  # probability that there is no speech
     language: str
-    rounds_heard: bool = False  # the sound repeats itself as often as the text does
+    rounds_heard: bool = False  # the sound repeats itself as often as the text
 
     @property
     def repeats(self) -> bool:
-        """Return whether the text goes in circles, or says something twice in the time of once, and the sound does
-        not.
-        """
+        """Return whether the text repeats itself, or says something twice in the time of once, unlike the sound."""
         return not self.rounds_heard and (circles(self.text) or _crowds(self.phrases))
 
     @property
@@ -79,29 +77,29 @@ class Decoded:
 
     @property
     def is_doubted(self) -> bool:
-        """Return whether the network itself rather thinks that nobody speaks."""
+        """Return whether the network itself assumes that nobody speaks."""
         return self.silence > SILENCE
 
     @property
     def is_silence(self) -> bool:
-        """Return whether it doubts that anyone speaks, and reads nothing sensible."""
+        """Return whether the network doubts that anyone speaks, and reads nothing sensible."""
         return self.is_doubted and (self.is_guess or self.repeats)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadingOptions:
-    """How a window is to be read."""
+    """How to read a window."""
 
     language: str = "en"
     prompt: tuple[int, ...] = ()  # tokens of what came before, or of custom vocabulary
     beams: int = 1
-    context: int = LEAST_CONTEXT  # frames the encoder sees at least
+    context: int = LEAST_CONTEXT  # the least frames that the encoder sees
     forbid_repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A window behind the encoder."""
+    """An encoded window."""
 
     output: Any
     sound: int  # frames of it that are sound
@@ -112,14 +110,14 @@ class Encoded:
 
 
 class KeptEncoding:
-    """What a thread encoded last, for as long as somebody has the sound."""
+    """The latest encoding of a thread, kept as long as its sound is in use."""
 
     def __init__(self, samples: Samples, context: int, encoded: Encoded) -> None:
         self._samples, self._context = weakref.ref(samples, self._forget), context
         self._encoded: Encoded | None = encoded
 
     def of(self, samples: Samples, context: int) -> Encoded | None:
-        """Return the encoding of this sound with this context, if it is the one kept."""
+        """Return the encoding if it is of this sound with this context."""
         return self._encoded if self._samples() is samples and self._context == context else None
 
     def _forget(self, _samples: weakref.ref[Samples]) -> None:
@@ -133,7 +131,7 @@ class Network:
         self._model = model  # faster_whisper.WhisperModel; its parts are used, its loop is not
         self.multilingual: bool = model.model.is_multilingual
         self.languages: frozenset[str] = frozenset(model.supported_languages)
-        # Outputs of several windows are put together in the processor's memory, in numbers that numpy knows.
+        # Outputs of several windows are stacked in the processor's memory, in types that numpy knows.
         can_batch = model.model.device == "cpu" and model.model.compute_type in ("float32", "int8_float32")
         self.windows_at_once = WINDOWS_AT_ONCE if can_batch else 1
         self._tokenizers: dict[str, Any] = {}
@@ -144,9 +142,7 @@ class Network:
         return self.read_encoded([self.encode(samples, context=reading.context)], reading)[0]
 
     def encode(self, samples: Samples, *, context: int = LEAST_CONTEXT) -> Encoded:
-        """Return the encoder's output: the dear half. Whoever asks again in the same thread, to read otherwise, gets it
-        again.
-        """
+        """Return the encoder's output, the expensive half. A repeated call in the same thread returns it again."""
         context = context_for(len(samples) // 160, context)
         latest: KeptEncoding | None = getattr(self._latest, "kept", None)
         encoded = latest.of(samples, context) if latest else None
@@ -158,21 +154,21 @@ class Network:
     def _encoded(self, samples: Samples, context: int) -> Encoded:
         features = self._model.feature_extractor(samples)
         sound = min(features.shape[-1], len(samples) // 160, FULL_CONTEXT)
-        # Silence behind the sound is zero in these features, as faster-whisper pads them.
+        # Silence after the sound is zero in these features, as faster-whisper pads them.
         padded_features = np.zeros((features.shape[0], context), np.float32)
         padded_features[:, :sound] = features[:, :sound]
         return Encoded(self._model.encode(padded_features), sound)
 
     def odds(self, samples: Samples, *, thorough: bool = False) -> Mapping[str, float]:
-        """Return probability per language of some speech.
+        """Return the probability of each language in some speech.
 
         Args:
-            thorough: whether with all the context that the network was trained with.
+            thorough: use the full context that the network was trained with.
         """
         return self.language_odds(self.encode(samples, context=FULL_CONTEXT if thorough else LEAST_CONTEXT))
 
     def language_odds(self, encoded: Encoded) -> dict[str, float]:
-        """Return probability per language of what was encoded; multilingual models only."""
+        """Return the probability of each language in encoded speech; multilingual models only."""
         return {token[2:-2]: float(odds) for token, odds in self._model.model.detect_language(encoded.output)[0]}
 
     def tokens(self, text: str) -> list[int]:
@@ -181,7 +177,7 @@ class Network:
         return tokens
 
     def read_encoded(self, windows: Sequence[Encoded], reading: ReadingOptions) -> list[Decoded]:
-        """Decode what `encode` returned, all of one context: a step of the decoder waits for its weights, so two texts
+        """Decode windows from `encode`, all with the same context. A decoder step waits for its weights, so two texts
         cost little more than one.
         """
         tokenizer = self._tokenizer(reading.language)
@@ -211,9 +207,9 @@ class Network:
         ]
 
     def continue_text(self, samples: Samples, before: str, *, language: str, context: int) -> list[TimedWord] | None:
-        """Decode the words behind a beginning that is known, for drafts: no timestamps, no second try.
+        """Decode the words after a known beginning, for drafts: no timestamps, no second try.
 
-        None where the text goes in circles. Times are the attention's, from the start of the samples.
+        Return None if the text repeats itself. Times come from the attention and count from the start of the samples.
         """
         encoded = self.encode(samples, context=context)
         tokenizer = self._tokenizer(language)
@@ -224,7 +220,7 @@ class Network:
             encoded.output, [prompt], beam_size=1, max_length=min(448, len(prompt) + room), suppress_tokens=[-1]
         )[0]
         text_tokens = [token for token in result.sequences_ids[0] if token < tokenizer.eot]
-        tokens = text_tokens[len(prefix_tokens) :]  # what was given comes back
+        tokens = text_tokens[len(prefix_tokens) :]  # the prefix is part of the output
         if not tokens:
             return []
         text = tokenizer.decode(tokens)
@@ -285,7 +281,7 @@ class Network:
 
 
 def _stacked(outputs: Sequence[Any]) -> Any:
-    """Return the encoder's outputs as one, in the memory of the processor; one alone stays where it is."""
+    """Return the encoder's outputs stacked in the processor's memory; a single one stays where it is."""
     if len(outputs) == 1:
         return outputs[0]
     from ctranslate2 import StorageView
@@ -294,7 +290,7 @@ def _stacked(outputs: Sequence[Any]) -> Any:
 
 
 def context_for(sound: int, minimum: int) -> int:
-    """Return the frames that the encoder is given for so many frames of sound."""
+    """Return the number of frames to encode for so many frames of sound."""
     return min(FULL_CONTEXT, max(minimum, sound + ROOM))
 
 
@@ -308,7 +304,7 @@ class TokenSpan:
 
 
 def split_at_timestamps(tokens: Sequence[int], first_timestamp: int, first_special: int) -> list[TokenSpan]:
-    """Cut a token sequence at its timestamps; text before the first one starts at 0, an open end stays open."""
+    """Cut a token sequence at its timestamps; text before the first one starts at 0, the last end may be open."""
     spans: list[TokenSpan] = []
     start, text = 0.0, list[int]()
     for token in tokens:
@@ -326,18 +322,18 @@ def split_at_timestamps(tokens: Sequence[int], first_timestamp: int, first_speci
 
 
 def circles(text: str) -> bool:
-    """Return whether a text says the same again and again."""
+    """Return whether a text repeats itself again and again."""
     return compression(text) > MOST_COMPRESSION or loop_in(text.split()) is not None
 
 
 def compression(text: str) -> float:
-    """Return how well a text packs: ordinary speech stays under 2.4."""
+    """Return the compression ratio of a text; ordinary speech stays below 2.4."""
     data = text.encode()
     return len(data) / len(zlib.compress(data)) if data else 0.0
 
 
 def _crowds(phrases: Sequence[TokenPhrase]) -> bool:
-    """Return whether words that take no time stand before one that does; at the end they are the echo of a pause."""
+    """Return whether words that take no time precede one that does; at the end they are the echo of a pause."""
     crowd = 0
     for word in (word for phrase in phrases for word in phrase.words):
         if word.end - word.start < FASTEST_S:

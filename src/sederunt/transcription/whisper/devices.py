@@ -1,4 +1,4 @@
-"""Where networks compute, and why they cannot there."""
+"""The device that networks compute on, and what prevents it."""
 
 from sederunt.settings import WhisperSettings
 
@@ -6,7 +6,7 @@ _ANY = frozenset({"default", "auto"})  # CTranslate2 chooses
 
 
 def chosen(settings: WhisperSettings) -> str:
-    """Return the device that the settings come to on this machine: cpu or cuda."""
+    """Return the device that the settings select on this machine: cpu or cuda."""
     import ctranslate2
 
     if settings.device != "auto":
@@ -15,7 +15,7 @@ def chosen(settings: WhisperSettings) -> str:
 
 
 def obstacle(settings: WhisperSettings) -> str | None:
-    """Return what keeps Whisper from computing as the settings say, with what to do; None where nothing does."""
+    """Return why Whisper cannot compute as the settings say, with the remedy; None if it can."""
     import ctranslate2
 
     device = chosen(settings)

@@ -1,7 +1,7 @@
 """Whisper over a whole source: window after window, in bounded memory, resumable, stoppable.
 
-Plain sequential reading. faster-whisper's own `vad_filter` and batched pipeline are faster by a little and lose whole
-sentences where voices or levels change (measured: 9 to 44 % of the words of a hard recording).
+Windows are read sequentially. faster-whisper's own `vad_filter` and batched pipeline are slightly faster, but lose
+whole sentences where voices or levels change (measured: 9 to 44 % of the words of a hard recording).
 """
 
 import math
@@ -26,19 +26,20 @@ from sederunt.transcription.whisper.speech_network import SpeechNetwork, first_r
 
 logger = log.get(component="transcription")
 
-# Language is decided on so many windows of speech, of at most this length each, this far apart.
+# The language is decided on DETECTIONS windows of speech, at most DETECTION_S long and APART_S apart, within the first
+# SEARCHED_S seconds.
 DETECTIONS, DETECTION_S, APART_S, SEARCHED_S = 5, 10.0, 15.0, 1800.0
-# Wrong answers had at most 0.52 in the measurements. Two windows that agree so well need no third.
+# Wrong answers had at most 0.52 in the measurements. Two windows that agree beyond doubt need no third.
 SURE_OF_LANGUAGE, BEYOND_DOUBT = 0.6, 0.95
-# So many windows are planned at a time, each to end in a pause, whether the network decodes them together or not.
+# Windows that are planned at a time, each ending in a pause, whether the network decodes them together or not.
 PLANNED = 2
-# Tokens of custom vocabulary that fit before a window without crowding out its text.
+# Most tokens of custom vocabulary before a window, so that its text has room.
 MOST_VOCABULARY = 160
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A guess of the language; `tag` is the best one, worth telling only when sure."""
+    """A guess of the language; report the best `tag` only when it is sure."""
 
     tag: str
     probability: float
@@ -50,16 +51,16 @@ class Language:
 
 @dataclass(frozen=True, slots=True)
 class HeardWords:
-    """A whole source in words."""
+    """The words of a whole source."""
 
     utterances: tuple[Utterance, ...]
-    detected_lang: str | None  # None where the caller named it, or where the guess is not sure
+    detected_lang: str | None  # None if the caller named it, or if the guess is not sure
     doubts: tuple[Doubt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _JudgedSound:
-    """What is judged at once of a source."""
+    """The part of a source that is judged at once."""
 
     samples: Samples
     activity: SpeechActivity
@@ -69,7 +70,7 @@ class _JudgedSound:
 
 @dataclass(slots=True)
 class _ReadSound:
-    """What was read of it so far."""
+    """What was read of the judged sound so far."""
 
     utterances: list[Utterance] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
@@ -82,11 +83,11 @@ class Whisper:
     def __init__(self, name: str, network: SpeechNetwork, companion: Callable[[], SpeechNetwork | None]) -> None:
         self.name = name
         self.network = network
-        self._companion = companion  # gives a network that can tell languages where this one cannot
+        self._companion = companion  # returns a network that detects languages if this one cannot
 
     @property
     def languages(self) -> frozenset[str]:
-        """Return what it can write down."""
+        """Return the languages that it can transcribe."""
         return self.network.languages
 
     def transcribe(
@@ -103,13 +104,13 @@ class Whisper:
         cancelled: threading.Event | None = None,
         lane: Lane | None = None,
     ) -> HeardWords:
-        """Write down a source; times are seconds from its start.
+        """Transcribe a source; times are seconds from its start.
 
-        `lang` is a language tag, "multi", "auto" or None; what the model does not know counts as None. `likely_lang` is
-        used where the language has to be found, and the source does not surely tell it. Each finished part goes to
-        `on_part` as soon as it is complete; the parts of an earlier try given as `resume` are not read again.
-        `lane` lends cores: sections of the source are read by as many threads, and each window in a turn of its own.
-        Parts come in no order then, one at a time. Raises Cancelled between two windows once `cancelled` is set.
+        `lang` is a language tag, "multi", "auto" or None; a language that the model does not know counts as None.
+        `likely_lang` is used if the language must be detected and the source does not tell it surely. Each finished
+        part goes to `on_part` as soon as it is complete; the parts in `resume`, from an earlier try, are not read
+        again. `lane` lends cores: as many threads read sections of the source, each window in its own turn. Parts then
+        come one at a time, in no order. Raises Cancelled between two windows once `cancelled` is set.
         """
         lane, cancelled = lane or lane_alone(), cancelled or threading.Event()
         per_window = (lang or "").lower() == "multi"
@@ -154,8 +155,8 @@ class Whisper:
     def detect_language(
         self, sources: Iterable[PcmSource], *, cancelled: threading.Event | None = None, lane: Lane | None = None
     ) -> Language | None:
-        """Return the language of one or several tracks of the same talk; None without speech or a model that could
-        tell.
+        """Return the language of one or several tracks of the same talk; None without speech or without a model that
+        detects languages.
         """
         lane, cancelled = lane or lane_alone(), cancelled or threading.Event()
         with lane.turns(cancelled.is_set, Rank.CHAIN) as turns:
@@ -178,7 +179,7 @@ class Whisper:
     def sure_language(
         self, source: PcmSource, *, cancelled: threading.Event | None = None, lane: Lane | None = None
     ) -> str | None:
-        """Return what a source is written down in if nothing else is known; None where that would be a guess."""
+        """Return the language that a source would be transcribed in by itself; None if that would be a guess."""
         if len(self.languages) == 1:
             return next(iter(self.languages))
         guess = self.detect_language([source], cancelled=cancelled, lane=lane)
@@ -224,7 +225,7 @@ class Whisper:
         per_window: bool,
         pause: Callable[[], None],
     ) -> _ReadSound:
-        """Read the windows of a stretch as far as it tells where they end; at least one, or a silence."""
+        """Read the windows of a stretch whose ends are known; at least one window, or a silence."""
         read_sound, at = _ReadSound(), 0  # frames
         while next_windows := windows.planned(stretch.activity[at:], last=stretch.last, most=most_windows):
             if at:
@@ -251,8 +252,8 @@ class Whisper:
         per_window: bool,
         pause: Callable[[], None],
     ) -> None:
-        """Read the next windows, their first readings together; one in which nobody speaks is passed by. Where one ends
-        sooner than planned, what was read behind it counts for nothing.
+        """Read the next windows, their first readings together; skip one in which nobody speaks. If one ends sooner
+        than planned, readings of the windows after it are dropped.
         """
         spans = [(round(window.start / FRAME_S), round(window.end / FRAME_S)) for window in next_windows]
         activities = [stretch.activity[first:stop] for first, stop in spans]
@@ -277,7 +278,7 @@ class Whisper:
                 for start, end in passage.wordless
             ]
             if passage.end < len(piece) / RATE:
-                # Whole frames: what was heard of them goes for the next window, too.
+                # Whole frames, so that their speech activity holds for the next window too.
                 ended_s = window.start + int(passage.end / FRAME_S + 0.01) * FRAME_S
                 read_sound.end_s = max(read_sound.end_s + 1.0, ended_s)
                 return
@@ -290,7 +291,7 @@ class Whisper:
         return replace(manner, language=tag)
 
     def manner(self, language: str, vocabulary: Sequence[str]) -> reading.Manner:
-        """Return the manner of reading, with as much vocabulary as fits, first entries first."""
+        """Return the manner of reading, with as many leading vocabulary entries as fit."""
         entries: list[str] = []
         tokens: list[int] = []
         for entry in vocabulary:
@@ -303,7 +304,7 @@ class Whisper:
 
 
 class _InTurns:
-    """A network that reads a window again: each time in a turn of its own, for hard sound takes several."""
+    """A network whose readings each wait for a turn, since hard sound takes several."""
 
     def __init__(self, network: reading.Reads, pause: Callable[[], None]) -> None:
         self._network, self._pause = network, pause
@@ -314,20 +315,20 @@ class _InTurns:
 
 
 def odds_of(network: SpeechNetwork, samples: Samples) -> dict[str, float]:
-    """Return probability per language of some speech; asked again with all the context a network was trained with,
-    which tells close languages apart, where the cheap answer leaves a doubt.
+    """Return the probability of each language in some speech. If the cheap answer leaves a doubt, ask again with the
+    full context, which tells close languages apart.
     """
     odds = network.odds(samples)
     return dict(odds if max(odds.values()) >= BEYOND_DOUBT else network.odds(samples, thorough=True))
 
 
 def chosen(languages: Collection[str], lang: str | None, guess: Language | None, likely: str | None) -> str:
-    """Return the language to read in: the one named, surely heard, likely, or guessed, whichever is known first; or
-    English.
+    """Return the language to read in: the first that the model knows of the one named, surely detected, likely, or
+    guessed; otherwise English.
 
     Args:
-        languages: what the model can write down.
-        likely: what others of the same talk speak.
+        languages: those that the model can transcribe.
+        likely: the language of others in the same talk.
     """
     guessed = guess.tag if guess is not None else None
     sure = guessed if guess is not None and guess.sure else None
@@ -337,7 +338,7 @@ def chosen(languages: Collection[str], lang: str | None, guess: Language | None,
 
 
 def pooled(odds: Sequence[dict[str, float]]) -> Language:
-    """Pool several windows' odds into one guess: the geometric mean, so that one odd window decides nothing."""
+    """Pool several windows' odds into one guess by the geometric mean, so that no outlier decides alone."""
     tags = odds[0].keys()
     means = {
         tag: math.exp(sum(math.log(max(1e-9, window.get(tag, 0.0))) for window in odds) / len(odds)) for tag in tags
@@ -348,7 +349,7 @@ def pooled(odds: Sequence[dict[str, float]]) -> Language:
 
 
 def _speech_samples(source: PcmSource, pause: Callable[[], None]) -> Iterable[Samples]:
-    """Yield some stretches with speech in them, spread over the first half hour; `pause` goes between all others."""
+    """Yield some stretches with speech, spread over the first half hour; `pause` is called after all others."""
     sound = UnreadSound(source)
     while sound.position_s < SEARCHED_S:
         sound.skip_silence(pause)

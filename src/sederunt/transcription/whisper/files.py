@@ -1,4 +1,4 @@
-"""A model's directory: which files it needs, and what it was when it came."""
+"""A model's directory: the files it needs, and a record of what was downloaded."""
 
 import hashlib
 import json
@@ -12,13 +12,13 @@ CONFIG = "config.json"
 _NEEDED = (WEIGHTS, CONFIG, "tokenizer.json")
 _VOCABULARIES = ("vocabulary.txt", "vocabulary.json")
 ONNX_VOCABULARY = "vocab.txt"
-# What `model_type` in config.json says of a network in the ONNX format → the files that hold it.
+# `model_type` in config.json of a network in the ONNX format → the files that hold it.
 ONNX_PARTS = {
     "nemo-conformer-ctc": ("model",),
     "nemo-conformer-rnnt": ("encoder-model", "decoder_joint-model"),
     "nemo-conformer-tdt": ("encoder-model", "decoder_joint-model"),
 }
-# What a download leaves beside the files: their sizes and sums.
+# File that a download writes beside the model: where it came from, and its sums.
 MANIFEST = "sederunt.json"
 
 
@@ -32,12 +32,12 @@ class Manifest:
 
 
 def is_model(directory: Path) -> bool:
-    """Return whether a directory holds everything that loading needs, so that nothing is fetched behind our back."""
+    """Return whether a directory holds everything that loading needs, so that the loader downloads nothing."""
     return not missing(directory)
 
 
 def onnx_kind(directory: Path) -> str | None:
-    """Return which of the networks in the ONNX format that we read a directory says it holds; None: another format."""
+    """Return the kind of ONNX network that a directory's config names; None for another format."""
     try:
         config = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -47,17 +47,17 @@ def onnx_kind(directory: Path) -> str | None:
 
 
 def quantization(directory: Path, kind: str) -> str | None:
-    """Return "int8" where all parts of a network in the ONNX format are there so, else None: as they were exported."""
+    """Return "int8" if all parts of an ONNX network are present in 8 bits; otherwise None, for the exported form."""
     return "int8" if in_8_bits(_names(directory), kind) else None
 
 
 def missing(directory: Path) -> list[str]:
-    """Return what a model directory lacks."""
+    """Return the files that a model directory lacks."""
     return lacking(_names(directory), onnx_kind(directory))
 
 
 def lacking(file_names: Set[str], kind: str | None) -> list[str]:
-    """Return what else a model needs than the files that are there; kind: of a network in the ONNX format."""
+    """Return what a model needs besides these files; `kind` is that of an ONNX network."""
     if kind is not None:
         suffix = ".int8.onnx" if in_8_bits(file_names, kind) else ".onnx"
         names = (*(f"{part}{suffix}" for part in ONNX_PARTS[kind]), ONNX_VOCABULARY, CONFIG)
@@ -67,7 +67,7 @@ def lacking(file_names: Set[str], kind: str | None) -> list[str]:
 
 
 def likely_kind(file_names: Set[str]) -> str | None:
-    """Return which kind of network in the ONNX format files look like by their names alone; None: Whisper."""
+    """Return the kind of ONNX network that file names alone suggest; None for Whisper."""
     if WEIGHTS in file_names or ONNX_VOCABULARY not in file_names:
         return None
     stems = {name.partition(".")[0] for name in file_names if name.endswith(".onnx")}
@@ -75,7 +75,7 @@ def likely_kind(file_names: Set[str]) -> str | None:
 
 
 def in_8_bits(file_names: Set[str], kind: str) -> bool:
-    """Return whether all parts of a network in the ONNX format are among the files in 8 bits."""
+    """Return whether the files contain all parts of an ONNX network in 8 bits."""
     return file_names >= {f"{part}.int8.onnx" for part in ONNX_PARTS[kind]}
 
 
@@ -87,7 +87,7 @@ def _names(directory: Path) -> Set[str]:
 
 
 def sha256(*paths: Path) -> str:
-    """Return the SHA-256 of a file, or of one that lies in pieces, in hexadecimal."""
+    """Return the SHA-256 of a file, or of the pieces of one, in hexadecimal."""
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:
@@ -96,7 +96,7 @@ def sha256(*paths: Path) -> str:
 
 
 def git_sum(path: Path) -> str:
-    """Return what git calls the content of a file, in hexadecimal."""
+    """Return git's SHA-1 of a file as a blob, in hexadecimal."""
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
         hashlib.file_digest(file, lambda: digest)
@@ -104,7 +104,7 @@ def git_sum(path: Path) -> str:
 
 
 def remembered_sha256(*paths: Path) -> str:
-    """Return the same, read once for as long as sizes and times of change stay what they were."""
+    """Return the SHA-256, cached while the files' sizes and modification times stay the same."""
     stats = [path.stat() for path in paths]
     return _sha256_as_of(paths, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
 
@@ -115,7 +115,7 @@ def _sha256_as_of(paths: tuple[Path, ...], _state: tuple[tuple[int, int], ...]) 
 
 
 def size(directory: Path) -> int:
-    """Return bytes of all files of a model."""
+    """Return the bytes of all files of a model."""
     return sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
 
 
@@ -125,7 +125,7 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(directory: Path) -> Manifest | None:
-    """Return what a download noted; None for a directory that came in another way."""
+    """Return what a download recorded; None for a directory from elsewhere."""
     path = directory / MANIFEST
     if not path.is_file():
         return None
@@ -134,12 +134,12 @@ def read_manifest(directory: Path) -> Manifest | None:
 
 
 def faults(directory: Path, sums: dict[str, str]) -> list[str]:
-    """Return what is wrong with a model's files, as sentences; sums are those it should have."""
+    """Return what is wrong with a model's files, as sentences; `sums` are the expected ones."""
     return [f"{name} is missing" for name in missing(directory)] + changed(directory, sums)
 
 
 def changed(directory: Path, sums: Mapping[str, str], sum_of: Callable[[Path], str] = sha256) -> list[str]:
-    """Return which of the files that are there are not what they should be, as sentences."""
+    """Return, as sentences, which of the existing files do not have the expected sum."""
     problems = []
     for name, expected_sum in sums.items():
         path = directory / name

@@ -1,4 +1,4 @@
-"""Downloads from the model hub: resumed where they broke off, checked against the hub's sums, then put in place."""
+"""Downloads from the model hub: resumed after interruptions, checked against the hub's sums, then put in place."""
 
 import fcntl
 import os
@@ -17,7 +17,7 @@ from sederunt.transcription.whisper.catalog import PINNED, folder, repository
 
 logger = log.get(component="transcription")
 
-# The files of a repository that a model needs; everything else there (other formats, pictures) stays.
+# The files of a repository that a model needs; everything else (other formats, pictures) is not downloaded.
 _WANTED = frozenset(
     {"model.bin", "config.json", "tokenizer.json", "vocabulary.txt", "vocabulary.json", "preprocessor_config.json"}
 )
@@ -31,7 +31,7 @@ class Offer:
     repository: str
     revision: str
     sizes: dict[str, int]
-    sums: dict[str, str]  # SHA-256 of the files the hub tells it for, the weights, and of those known by heart
+    sums: dict[str, str]  # SHA-256 of the files for which the hub gives it (the weights), and of pinned files
     blobs: dict[str, str]  # git's SHA-1 of the others
 
     @property
@@ -40,7 +40,7 @@ class Offer:
 
 
 def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -> Offer:
-    """Ask the hub what a model consists of. Raises SetupError when offline, unknown, unreachable, or no model to us."""
+    """Ask the hub for a model's files. Raises SetupError if offline, unknown, unreachable, or not a usable model."""
     repo = repository(name)
     if settings.offline or repo is None:
         raise SetupError(resolution.remedies(name, offline=settings.offline))
@@ -70,7 +70,7 @@ def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -
 
 
 def wanted_of(file_names: Set[str]) -> Set[str]:
-    """Return the files of a repository that are fetched: of ONNX networks those in 8 bits, if all are so."""
+    """Return the files of a repository to download: of ONNX networks those in 8 bits, if they are complete."""
     kind = files.likely_kind(file_names)
     if kind is None:
         return _WANTED & file_names
@@ -93,10 +93,10 @@ def pull(
     on_bytes: Callable[[int], None] = lambda _count: None,
     endpoint: str | None = None,
 ) -> Path:
-    """Fetch an offered model into the cache and return its directory. Blocks; goes on where an earlier try ended.
+    """Fetch an offered model into the cache and return its directory. Blocks; resumes an earlier try.
 
-    Where another process fetches the same model, waits for it and takes what it put there.
-    Raises SetupError where the hub fails or what came is not what was offered, or known by heart.
+    If another process fetches the same model, waits for it and uses its result.
+    Raises SetupError if the hub fails, or a file differs from what was offered or pinned.
     """
     cache = resolution.cache_directory(settings, data)
     target = cache / folder(offer.name)
@@ -111,9 +111,9 @@ def pull(
 
 @contextmanager
 def _locked(path: Path, name: str) -> Iterator[bool]:
-    """Keep other downloads of a model out, which would go on with this one's draft; yields whether one was waited for.
+    """Exclude other downloads of a model, which would write to the same draft; yields whether it waited for one.
 
-    The file stays: a lock on one that was removed would keep nobody out.
+    The file stays, because a lock on a removed file would exclude nobody.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -132,18 +132,18 @@ def _locked(path: Path, name: str) -> Iterator[bool]:
 
 
 def _is_there(target: Path, offer: Offer) -> bool:
-    """Return whether a directory holds what is offered, as far as its manifest says."""
+    """Return whether a directory holds the offered model, according to its manifest."""
     manifest = files.read_manifest(target) if files.is_model(target) else None
     return manifest is not None and (manifest.repository, manifest.revision) == (offer.repository, offer.revision)
 
 
 def _fetch(offer: Offer, draft: Path, target: Path, on_bytes: Callable[[int], None], endpoint: str | None) -> None:
-    """Fetch a model into a draft, whose steady name lets a later try go on with what is in it; then put it in place."""
+    """Fetch a model into a draft, then put it in place; the draft's fixed name lets a later try resume."""
     from huggingface_hub import hf_hub_download
 
     draft.mkdir(exist_ok=True)
     sums: dict[str, str] = {}
-    # The config comes first: it may say that the rest is of no use.
+    # The config comes first: it may show that the rest is unusable.
     for file in sorted(offer.sizes, key=lambda name: name != files.CONFIG):
         try:
             hf_hub_download(
@@ -169,7 +169,7 @@ def _fetch(offer: Offer, draft: Path, target: Path, on_bytes: Callable[[int], No
 
 
 def _checked(offer: Offer, draft: Path, file: str) -> str:
-    """Return the SHA-256 of a file that came. Removes it and raises SetupError where it is not what was offered."""
+    """Return the SHA-256 of a downloaded file. Removes it and raises SetupError if it is not the offered one."""
     path = draft / file
     size, digest = path.stat().st_size, files.sha256(path)
     if size != (offer.sizes[file] or size):
@@ -188,7 +188,7 @@ def _checked(offer: Offer, draft: Path, file: str) -> str:
 
 
 def _refuse_unread(offer: Offer, draft: Path) -> None:
-    """Raise SetupError where the config that came is of a network that we do not read, or not from these files."""
+    """Raise SetupError if the downloaded config is of a network that we do not read, or needs other files."""
     kind = files.onnx_kind(draft)
     lacking = files.lacking(offer.sizes.keys(), kind)
     if not lacking:
@@ -200,13 +200,13 @@ def _refuse_unread(offer: Offer, draft: Path) -> None:
 
 
 def _telling(on_bytes: Callable[[int], None]) -> Any:
-    """Return a stand-in for the progress bars of the hub's client: draws nothing, tells the bytes."""
+    """Return a stand-in for the progress bars of the hub's client that draws nothing and reports the bytes."""
 
     class Telling:
         def __init__(
             self, *_args: object, initial: int = 0, total: int | None = None, desc: str = "", **_: object
         ) -> None:
-            # Of the two bars of a deduplicated transfer one counts what lies on disk, the other what went by wire.
+            # A deduplicated transfer has two bars: one counts bytes on disk, the other bytes over the network.
             self.counts = not desc.endswith("downloading bytes")
             self.n, self.total = 0, total
             self.update(initial)

@@ -1,4 +1,4 @@
-"""Models in memory: one of each per process, loaded when first asked for."""
+"""Models in memory: one of each per process, loaded on first use."""
 
 import threading
 from functools import partial
@@ -21,10 +21,10 @@ _loading = threading.Lock()
 
 
 def load_whisper(settings: WhisperSettings, data: Path, model: str | None = None, *, workers: int = 1) -> Whisper:
-    """Load the model of the settings, or another by name or path; quick from the second time on. Blocks.
+    """Load the model of the settings, or another by name or path, or return the one in memory. Blocks.
 
-    `data` is the data directory, `workers` how many threads may read at once; others wait.
-    Raises SetupError where the model is not on this machine or its file was changed.
+    `data` is the data directory; `workers` is how many threads may read at once, while others wait.
+    Raises SetupError if the model is not on this machine or its file was changed.
     """
     local_model = resolution.resolve(settings, data, model)
     network = _network(local_model, settings, workers)
@@ -32,7 +32,7 @@ def load_whisper(settings: WhisperSettings, data: Path, model: str | None = None
 
 
 def unload() -> int:
-    """Forget all models; those that somebody still reads with go when they are done. Returns how many there were."""
+    """Forget all models; those in use are freed when their users finish. Returns how many there were."""
     with _loading:
         count = len(_networks)
         _networks.clear()
@@ -63,8 +63,8 @@ def _load(local_model: Found, settings: WhisperSettings, workers: int) -> Speech
         )
     except (RuntimeError, ValueError) as fault:
         raise SetupError(
-            f"Model '{local_model.name}' in {local_model.directory} does not load on device {settings.device} with compute type "
-            f"{settings.compute_type}: {fault}"
+            f"Model '{local_model.name}' in {local_model.directory} does not load on device {settings.device} "
+            f"with compute type {settings.compute_type}: {fault}"
         ) from fault
     logger.info(
         "A speech model was loaded.",

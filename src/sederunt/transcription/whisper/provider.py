@@ -1,4 +1,4 @@
-"""Whisper as a provider: a file in, utterances out."""
+"""Whisper as a provider: turns a file into utterances."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ MODELS = (
         keys=("openai/whisper-large-v3", "groq/whisper-large-v3-turbo"),
         provider="whisper",
         for_recordings=True,
-        can=_LIVE | {Can.DIARIZE},  # where the weights are installed; `sederunt doctor` tells
+        can=_LIVE | {Can.DIARIZE},  # if the weights are installed; `sederunt doctor` tells
     ),
-    # Our extensions: the interface has no live Whisper, and no word for how much care is taken.
+    # Our extensions: the interface has no live Whisper, and no levels of quality.
     *(
         ModelRow(
             identifier=f"vendor1-{quality}",
@@ -66,21 +66,21 @@ class WhisperProvider:
     realtime: RealtimeProvider = LiveWhisper()
 
     def fault(self, settings: Settings, model: ModelRow) -> str | None:
-        """Return the remedies, where the model of the settings is not on this machine."""
+        """Return the remedies if the model of the settings is not on this machine."""
         whisper = settings.whisper
         if resolution.is_present(whisper, settings.data):
             return None
         return resolution.remedies(str(whisper.path or whisper.model), offline=whisper.offline)
 
     def language(self, settings: Settings, task: Task) -> str | None:
-        """Return what the language finder is sure of; English where the model writes nothing else."""
+        """Return the language if detection is sure; English if the model writes nothing else."""
         from sederunt.transcription.whisper.loading import load_whisper
 
         whisper = load_whisper(settings.whisper, settings.data, workers=task.lane.cores)
         return whisper.sure_language(_reader(task), cancelled=task.cancelled, lane=task.lane)
 
     def transcribe(self, settings: Settings, task: Task) -> Result:
-        """Transcribe a file of any container PyAV reads; who speaks when is found out beside it."""
+        """Transcribe a file of any container that PyAV reads, with diarization in parallel."""
         from sederunt.transcription.whisper.loading import load_whisper
 
         quality = quality_of(settings, task)
@@ -123,7 +123,7 @@ class WhisperProvider:
         )
 
     def _voices(self, settings: Settings, task: Task, given_up: threading.Event) -> Sequence[VoiceSpan] | None:
-        """Return who speaks when; None where nobody asks, or the networks that tell it are not on this machine."""
+        """Return who speaks when; None if the task does not ask, or the networks are not on this machine."""
         if not task.several_voices:
             return None
         from sederunt.transcription.diarization.diarizer import diarize
@@ -137,12 +137,12 @@ class WhisperProvider:
 
 
 def quality_of(settings: Settings, task: Task) -> Quality:
-    """Return the care that the task's model names, or else that of the installation."""
+    """Return the quality that the task's model names, or else that of the installation."""
     return QUALITIES[task.model.vendor_model or settings.whisper.quality]
 
 
 def model_for(settings: Settings, task: Task, quality: Quality) -> str | None:
-    """Return the model that reads a task; None for that of the settings, which wins wherever it names one."""
+    """Return the model for a task; None for that of the settings, which wins if it names one."""
     is_named = settings.whisper.model != AUTO_NAME or settings.whisper.path is not None
     if is_named or not quality.small or primary_tag(task.lang) != "en":
         return None
@@ -150,7 +150,7 @@ def model_for(settings: Settings, task: Task, quality: Quality) -> str | None:
 
 
 def _reader(task: Task) -> Callable[[float], Iterator[Block]]:
-    """Return what reads the task's sound from a second on."""
+    """Return a function that reads the task's sound from a given second on."""
     from sederunt.media.pcm import read_pcm
     from sederunt.media.sandboxed_reader import read_pcm_sandboxed
 

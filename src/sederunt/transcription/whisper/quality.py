@@ -1,22 +1,22 @@
-"""How much care a transcription takes: what a request or the installation may choose."""
+"""Levels of care for a transcription, chosen by a request or by the installation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-# Frames of 10 ms. The first is `decoding.LEAST_CONTEXT` (that module brings numpy, and this one is read by every
-# process); the second holds a whole window and its room. The network's own 3000 were dearer and no better.
+# Frames of 10 ms. The first equals `decoding.LEAST_CONTEXT` (that module imports numpy, and every process imports this
+# one); the second holds a whole window and its room. The network's own 3000 cost more and were no better.
 _SHORT, _WHOLE_WINDOW = 1000, 2000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quality:
-    """One way to weigh words against CPU."""
+    """One balance between accuracy and CPU time."""
 
-    beams: int  # texts that are followed side by side in a first reading
-    context: int  # frames that the encoder sees at least; the longer, the fewer guesses, and the dearer
-    thorough: bool  # loud sound without a word is read again, whatever the detector thinks of it
-    small: bool  # what is named as English is read by the smallest model that is installed
+    beams: int  # beam size of a first reading
+    context: int  # the least frames that the encoder sees; more cost more and give fewer guesses
+    thorough: bool  # loud sound without a word is read again, whatever the detector thinks
+    small: bool  # requests that name English use the smallest installed model
 
 
 QUALITIES: Mapping[str, Quality] = MappingProxyType(

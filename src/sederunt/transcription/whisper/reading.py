@@ -1,4 +1,4 @@
-"""One window read with care: read again where the first reading loops, guesses, or leaves speech without words."""
+"""Reads one window with care: again where the first reading loops, guesses, or leaves speech without words."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -22,58 +22,59 @@ from sederunt.transcription.whisper.loops import loop_in, rounds_in
 from sederunt.transcription.whisper.speech import FRAME_S, MAYBE, RATE, SPOKEN, SURE, Samples, SpeechActivity
 from sederunt.transcription.whisper.wording import tightened
 
-# A stretch of speech in which so much is without a word is read again; a word counts for so much on both sides of
-# itself, and for no more than anyone would take for it: over what it skips the network draws the next word's time out.
+# A stretch of speech with more than UNCOVERED_S without a word is read again. A word covers NEAR_S on both sides, and
+# lasts at most WORD_S: the network draws the next word's time out over what it skips.
 UNCOVERED_S, NEAR_S, WORD_S = 1.2, 0.25, 0.8
-# Gaps between words that are shorter than this are how people speak.
+# Shorter gaps between words are normal speech.
 GAP_S = 0.4
-# The same behind the last word: a text may end too soon, and a few words said fast take less time than a gap.
+# The limit after the last word: a text may end too soon, and a few fast words take less time than a gap.
 BEHIND_S = 0.7
-# Longer stretches with fewer words per second than this hold more: words drawn out over a gap seem to fill it.
+# Stretches longer than THIN_S with fewer words per second than LEAST_RATE hold more: words drawn out over a gap seem
+# to fill it.
 THIN_S, LEAST_RATE = 2.0, 0.8
-# A window with so much speech in several gaps between its words is read again as a whole first: pieces out of their
-# context are read badly, and several cost more.
+# A window with so much speech in several gaps is first read again as a whole: pieces without context are read badly,
+# and several of them cost more.
 SKIPPED_S = 3.0
-# Around a stretch that is read again.
+# Sound added on both sides of a stretch that is read again.
 AROUND_S = 0.6
-# A cut in mid-speech: words that end so close to it are left to the next window.
+# Words that end this close to a cut in mid-speech are left to the next window.
 CUT_S = 0.5
-# A sentence that the window's length cuts short is left to the next window, if it begins in so much of this one's end:
-# the one half is misheard without the other. Longer ones would be dear to read twice.
+# A sentence that the window's length cuts short is left to the next window if it begins in this last share of the
+# window: half a sentence is misheard. Longer ones would cost too much to read twice.
 BEGUN = 1 / 3
 ENDS, QUOTES = (".", "!", "?", "。", "！", "？", "।", "؟", "۔"), "\"'”’»)]"
-# Words as unlikely as this, where no speech was found, were made up; so were those of a doubted window in which less
-# than this share of their time is surely speech.
+# Words less likely than MADE_UP, where no speech was found, were made up; so were those of a doubted window if less
+# than the share VOICED of their time is surely speech.
 MADE_UP, VOICED = 0.5, 0.2
-# So many words without time behind the last one that has some are an echo.
+# So many words without duration, after the last one that has some, are an echo.
 ECHO = 3
 
 
 class Reads(Protocol):
-    """A network, as far as it matters here."""
+    """The part of a network that is used here."""
 
     def read(self, samples: Samples, reading: ReadingOptions, /) -> Decoded: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What a window turned out to say."""
+    """The words of a window."""
 
     phrases: tuple[TokenPhrase, ...]
     end: float  # the next window begins here; seconds of this one
-    wordless: tuple[tuple[float, float], ...] = ()  # sound that somebody may speak in, read twice, without a word
+    wordless: tuple[tuple[float, float], ...] = ()  # possible speech that stayed without a word after two readings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Manner:
-    """How all windows of a source are read."""
+    """How to read all windows of a source."""
 
     language: str
     prompt: tuple[int, ...] = ()
-    vocabulary: tuple[str, ...] = ()  # what the prompt says, folded, in order
-    thorough: bool = False  # loud sound counts as speech, whatever the detector thinks; it costs time
-    beams: int = 1  # texts that are followed side by side
-    context: int = LEAST_CONTEXT  # frames the encoder sees at least in a first reading
+    vocabulary: tuple[str, ...] = ()  # the entries of the prompt, folded, in order
+    thorough: bool = False  # loud sound counts as speech, whatever the detector thinks; this costs time
+    beams: int = 1  # beam size
+    context: int = LEAST_CONTEXT  # the least frames that the encoder sees in a first reading
 
 
 def read(
@@ -88,12 +89,12 @@ def read(
     told_s: float = 0.0,
     first: Decoded | None = None,
 ) -> Passage:
-    """Read a window. `clean` says that it ends in a pause, so that its last word is whole; `full`, that it ends
-    for its length alone, and what is said may go on behind it.
+    """Read a window. `clean`: it ends in a pause, so that its last word is whole. `full`: it ends only because of its
+    length, and speech may continue after it.
 
-    `last` says that no other window will begin where the passage ends: speech behind the last word is then read here.
-    What lies before `told_s` was told before and is heard along: no word is looked for that may lack there, and a first
-    reading that is not good gives no words at all, for the rest can be read by itself.
+    `last`: no other window begins where the passage ends, so speech after the last word is read here.
+    Sound before `told_s` was transcribed earlier and is only context: missing words there are not searched, and a poor
+    first reading returns no words at all, because the rest can be read by itself.
     """
     best = _read_best(network, samples, manner, first, faint=activity.is_faint(), once=told_s > 0)
     if best is None:
@@ -104,10 +105,10 @@ def read(
     end = len(samples) / RATE
     if not clean:
         phrases, end = _without_cut_word(phrases, end)
-    # Behind a cut in mid-speech the next window begins anyway.
+    # After a cut in mid-speech the next window begins anyway.
     lacking = _unread if clean else uncovered
     for start, stop in lacking(_spoken(activity, manner, told_s), _words(phrases)):
-        # What follows the last word is left to the next window, if there is one, unless this one said nothing at all.
+        # Speech after the last word is left to the next window, if there is one, unless this one has no words at all.
         is_behind = stop >= end - NEAR_S and phrases and start > max(word.end for word in _words(phrases))
         if is_behind and start > 2 and not last:
             end = start - NEAR_S / 2
@@ -120,18 +121,18 @@ def read(
 
 
 def plainly(manner: Manner) -> ReadingOptions:
-    """Return how a window is read first."""
+    """Return the options of a window's first reading."""
     return ReadingOptions(language=manner.language, prompt=manner.prompt, beams=manner.beams, context=manner.context)
 
 
 def _spoken(activity: SpeechActivity, manner: Manner, from_s: float = 0.0) -> list[tuple[float, float]]:
-    """Return where somebody should be understood, by the detector, or by whichever of it and loudness says so."""
+    """Return the stretches that should have words, by the detector, or, if thorough, by detector or loudness."""
     stretches = activity.audible() if manner.thorough else activity.stretches()
     return [(max(start, from_s), end) for start, end in stretches if end > from_s]
 
 
 def uncovered(stretches: Sequence[tuple[float, float]], words: Iterable[TimedWord]) -> list[tuple[float, float]]:
-    """Return the parts of stretches of speech that lack words: from the first moment without one to the last."""
+    """Return the parts of stretches of speech that lack words, from the first moment without one to the last."""
     word_times = sorted(
         (max(word.start, word.end - WORD_S) - NEAR_S, word.end + NEAR_S) for word in words if _is_word(word.text)
     )
@@ -146,7 +147,7 @@ def uncovered(stretches: Sequence[tuple[float, float]], words: Iterable[TimedWor
 
 
 def _unread(stretches: list[tuple[float, float]], words: Sequence[TimedWord]) -> list[tuple[float, float]]:
-    """Return the parts of stretches that lack words, with what is left of the last one behind the last word."""
+    """Return the parts of stretches that lack words, including the rest of the last stretch after the last word."""
     gaps = uncovered(stretches, words)
     last_end = max((word.end for word in words if _is_word(word.text)), default=None)
     if last_end is None or not stretches or (gaps and gaps[-1][1] >= stretches[-1][1]):
@@ -156,9 +157,7 @@ def _unread(stretches: list[tuple[float, float]], words: Sequence[TimedWord]) ->
 
 
 def echoes(text: str, vocabulary: Sequence[str]) -> bool:
-    """Return whether a text recites the custom vocabulary: three entries in the order of the prompt, nothing between
-    them.
-    """
+    """Return whether a text recites the custom vocabulary: three adjacent entries in the order of the prompt."""
     plain_text = " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
     return any(" ".join(vocabulary[n : n + 3]) in plain_text for n in range(len(vocabulary) - 2))
 
@@ -172,9 +171,9 @@ def _read_best(
     faint: bool,
     once: bool = False,
 ) -> Decoded | None:
-    """Return the first reading that is good, or the best of all; faint sound that does not read well is left alone.
+    """Return the first good reading, or the best of all; faint sound that does not read well is not read again.
 
-    None where it is to be read `once` and does not read well.
+    Return None if `once` is set and the first reading is poor.
     """
     plain_options = plainly(manner)
     attempts = (
@@ -199,17 +198,19 @@ def _read_best(
 
 
 def _as_often_as_heard(decoded: Decoded, samples: Samples) -> Decoded:
-    """Return a reading with as many rounds of its loop as the sound has; the same where the sound repeats nothing."""
+    """Return a reading with as many rounds of its loop as the sound has; unchanged if the sound has no rounds."""
     words = _words(decoded.phrases)
     loop = loop_in([word.text for word in words])
     if loop is None or not loop.size:
         return decoded
-    # What lies between the words around it is the loop's: its own times follow from the text.
+    # The loop's sound lies between the words around it; its own times come from the text and are useless.
     start = words[loop.first - 1].end if loop.first else 0.0
     end = words[loop.end].start if loop.end < len(words) else len(samples) / RATE
     rounds = rounds_in(samples[int(start * RATE) : int(end * RATE)])
     written_rounds = (loop.end - loop.first) // loop.size
-    if rounds is None or rounds.count > 2 * written_rounds:  # a network that loops writes too much rather than half
+    if (
+        rounds is None or rounds.count > 2 * written_rounds
+    ):  # a looping network writes too many rounds, rarely half of them
         return decoded
     step_s = rounds.period_s / loop.size
     moments = (start + rounds.start_s + step_s * n for n in range(rounds.count * loop.size))
@@ -224,7 +225,7 @@ def _as_often_as_heard(decoded: Decoded, samples: Samples) -> Decoded:
 
 
 def _without_loops(decoded: Decoded) -> Decoded:
-    """Return a reading without the words of its loops: their sound has no word then, and is read by itself."""
+    """Return a reading without the words of its loops; their sound then lacks words, and is read by itself."""
     words = _words(decoded.phrases)
     remaining = list(range(len(words)))
     while (loop := loop_in([words[n].text for n in remaining])) is not None:
@@ -240,8 +241,8 @@ def _without_loops(decoded: Decoded) -> Decoded:
 def _fuller(
     network: Reads, samples: Samples, activity: SpeechActivity, manner: Manner, phrases: tuple[TokenPhrase, ...]
 ) -> tuple[TokenPhrase, ...]:
-    """Return the phrases; or where several gaps between them hold seconds of speech, those of a reading with more care,
-    if it skips less.
+    """Return the phrases; or, if several gaps between them hold seconds of speech, those of a more careful reading that
+    skips less.
     """
     stretches = _spoken(activity, manner)
     skipped_gaps = _skipped(stretches, phrases)
@@ -258,14 +259,14 @@ def _fuller(
 
 
 def _skipped(stretches: Sequence[tuple[float, float]], phrases: Sequence[TokenPhrase]) -> list[float]:
-    """Return the seconds of each gap before the last word; what follows it is the next window's."""
+    """Return the seconds of each gap before the last word; sound after it belongs to the next window."""
     words = _words(phrases)
     last_end = max((word.end for word in words), default=0.0)
     return [min(end, last_end) - start for start, end in uncovered(stretches, words) if start < last_end]
 
 
 def _believed(decoded: Decoded, activity: SpeechActivity) -> tuple[TokenPhrase, ...]:
-    """Return the phrases with plausible times, less what was made up over silence or noise."""
+    """Return the phrases with plausible times, without those made up over silence or noise."""
     if decoded.is_silence or (decoded.is_doubted and activity.is_faint()):
         return ()
     phrases = (_without_echo(phrase) for phrase in decoded.phrases)
@@ -277,9 +278,7 @@ def _believed(decoded: Decoded, activity: SpeechActivity) -> tuple[TokenPhrase, 
 
 
 def _without_echo(phrase: TokenPhrase) -> TokenPhrase:
-    """Return the phrase without words at its end that take no time: the last sentence again, over the silence behind
-    it.
-    """
+    """Return the phrase without final words that take no time: an echo of the last sentence over the next silence."""
     length = len(phrase.words)
     while length and phrase.words[length - 1].end - phrase.words[length - 1].start < FASTEST_S:
         length -= 1
@@ -299,7 +298,7 @@ def _made_up(phrase: TokenPhrase, activity: SpeechActivity, is_doubted: bool) ->
 
 
 def _without_cut_word(phrases: tuple[TokenPhrase, ...], end: float) -> tuple[tuple[TokenPhrase, ...], float]:
-    """Drop the words near a cut; the next window begins where the last one kept ends."""
+    """Drop the words near a cut; the next window begins at the end of the last remaining word."""
     whole_phrases = [replace(p, words=tuple(w for w in p.words if w.end <= end - CUT_S)) for p in phrases]
     whole_phrases = [phrase for phrase in whole_phrases if phrase.words]
     if not whole_phrases or whole_phrases[-1].words[-1].end < end / 2:
@@ -310,12 +309,12 @@ def _without_cut_word(phrases: tuple[TokenPhrase, ...], end: float) -> tuple[tup
 def _without_begun_sentence(
     phrases: tuple[TokenPhrase, ...], end: float, activity: SpeechActivity
 ) -> tuple[tuple[TokenPhrase, ...], float]:
-    """Drop the words of a sentence that has begun and not ended; the next window begins in the pause before it."""
+    """Drop the words of an unfinished sentence; the next window begins in the pause before it."""
     words = _words(phrases)
     sentence_start = next((n for n in range(len(words), 0, -1) if ends_sentence(words[n - 1].text)), len(words))
     if sentence_start == len(words) or words[sentence_start].start < end * (1 - BEGUN):
         return phrases, end
-    # The network draws words out over a pause, so the sound tells where it is.
+    # The network draws words out over a pause, so the pause is found in the sound.
     word_before, word_after = words[sentence_start - 1], words[sentence_start]
     pause = windows.best_pause(
         activity, (word_before.start + word_before.end) / 2, (word_after.start + word_after.end) / 2
@@ -330,7 +329,7 @@ def _without_begun_sentence(
 
 
 def ends_sentence(text: str) -> bool:
-    """Return whether a text, or its last word, ends a sentence; an ellipsis says that it goes on."""
+    """Return whether a text, or its last word, ends a sentence; an ellipsis does not."""
     ending = text.strip().rstrip(QUOTES)
     return ending.endswith(ENDS) and not ending.endswith("..")
 
@@ -338,7 +337,7 @@ def ends_sentence(text: str) -> bool:
 def _read_again(
     network: Reads, samples: Samples, activity: SpeechActivity, stretch: tuple[float, float], manner: Manner
 ) -> tuple[TokenPhrase, ...]:
-    """Read a stretch by itself, with more context than its length asks for; what is a guess or outside counts not."""
+    """Read a stretch by itself, with more context than its length requires; drop guesses and words outside it."""
     start = max(0.0, stretch[0] - AROUND_S)
     piece = samples[int(start * RATE) : int((stretch[1] + AROUND_S) * RATE)]
     options = ReadingOptions(language=manner.language, context=HALF_CONTEXT, beams=manner.beams)
@@ -359,9 +358,9 @@ def _read_again(
 
 
 def _merged(phrases: tuple[TokenPhrase, ...], new_phrases: tuple[TokenPhrase, ...]) -> tuple[TokenPhrase, ...]:
-    """Phrases of two readings in order of time. A word in both stays once, and of two words at one time the second
-    reading's; a phrase that is interrupted is cut. A second reading that has no more words than the first in its time
-    found no gap, but slow speech: it is the worse one, for it heard less.
+    """Merge the phrases of two readings in order of time. A word in both stays once; of two words at the same time the
+    second reading's stays; an interrupted phrase is cut. If the second reading has no more words than the first in its
+    time, it found slow speech, not a gap; it heard less and is dropped.
     """
     new_phrases = _fresh(phrases, new_phrases)
     if not new_phrases:
@@ -381,14 +380,14 @@ def _merged(phrases: tuple[TokenPhrase, ...], new_phrases: tuple[TokenPhrase, ..
             for word in phrase.words
             if word.start <= start_s or not (_is_twice(word, end_s, new_texts) or _is_instead(word, new_words))
         )
-        # One word near the seam may begin before the second reading; what follows it comes behind that.
+        # One word near the seam may begin before the second reading; the words after it follow that reading.
         for _, part in groupby(words, key=lambda word: bisect_right(starts, word.start)):
             merged_phrases.append(replace(phrase, words=tuple(part)))
     return tuple(sorted((*merged_phrases, *new_phrases), key=lambda phrase: phrase.words[0].start))
 
 
 def _fresh(phrases: tuple[TokenPhrase, ...], new_phrases: tuple[TokenPhrase, ...]) -> tuple[TokenPhrase, ...]:
-    """Return the second reading without a first word that the first reading ends with: both heard it at the seam."""
+    """Return the second reading without a first word that both readings heard at the seam."""
     if not new_phrases:
         return ()
     opening = new_phrases[0].words[0]
@@ -408,8 +407,8 @@ def _is_twice(word: TimedWord, end_s: float, new_texts: set[str]) -> bool:
 
 
 def _led_to(phrases: tuple[TokenPhrase, ...], new_words: Sequence[TimedWord], moment: float) -> tuple[TokenPhrase, ...]:
-    """Return the first reading with what it says before the second one's two opening words put before that moment: the
-    last word before a gap is drawn out over it, and may be timed at its end.
+    """Return the first reading, with its words before the second reading's two opening words moved before `moment`:
+    the last word before a gap is drawn out over it, and may be timed at its end.
     """
     texts = [folded(word.text) for word in _words(phrases)]
     opening = [folded(word.text) for word in new_words[:2]]
@@ -425,13 +424,13 @@ def _led_to(phrases: tuple[TokenPhrase, ...], new_words: Sequence[TimedWord], mo
 
 
 def _is_instead(word: TimedWord, new_words: Sequence[TimedWord]) -> bool:
-    """Return whether one of these words was heard in the middle of that one."""
+    """Return whether one of the new words covers the middle of this word."""
     middle = (word.start + word.end) / 2
     return any(max(new_word.start, new_word.end - WORD_S) <= middle <= new_word.end for new_word in new_words)
 
 
 def _less(start: float, end: float, intervals: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return what remains of a stretch when the ordered intervals are taken away."""
+    """Return what remains of a stretch without the ordered intervals."""
     remainder = []
     for begin, finish in intervals:
         if finish <= start or begin >= end:

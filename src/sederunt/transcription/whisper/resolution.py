@@ -1,7 +1,7 @@
-"""Which directory a Whisper model's name stands for: a path, the cache, an installed package. Never the network.
+"""Finds the directory of a Whisper model by name: a path, the cache, an installed package. Never downloads.
 
-First hit wins; copies of the models that we know by heart are hits only where their files are the known ones. A model
-that is nowhere is a SetupError that names every remedy; downloading is `hub.pull`, by hand.
+The first hit wins; a copy of a pinned model is a hit only if its files are the known ones. A missing model is a
+SetupError that names every remedy; downloading is `hub.pull`, which an operator runs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,10 +27,10 @@ class Found:
     name: str
     directory: Path
     origin: Origin
-    pieces: tuple[Path, ...] = ()  # of its weights, where they were not joined yet
+    pieces: tuple[Path, ...] = ()  # of its weights, if they are not joined yet
 
     def size(self) -> int:
-        """Return bytes of all its files."""
+        """Return the bytes of all its files."""
         elsewhere = [piece for piece in self.pieces if piece.parent != self.directory]
         return files.size(self.directory) + sum(piece.stat().st_size for piece in elsewhere)
 
@@ -44,34 +44,34 @@ class Found:
         return problems + files.changed(self.directory, sums)
 
     def refusal(self, problems: Sequence[str]) -> SetupError:
-        """Return what to raise, so that it is not used, with what to do about it."""
+        """Return the error that keeps it from being used, with the remedy."""
         return SetupError(
             f"Whisper model '{self.name}' in {self.directory} is damaged: {'; '.join(problems)}. "
             f"Remove it with 'sederunt models rm {self.name}' and pull it, or reinstall its package."
         )
 
     def expected_sums(self) -> dict[str, str]:
-        """Return what its files should add up to, as far as anyone told us."""
+        """Return the expected sums of its files, if any are known."""
         if sums := self.known_sums():
             return sums
         manifest = files.read_manifest(self.directory)
         return manifest.sums if manifest else {}
 
     def known_sums(self) -> dict[str, str]:
-        """Return the sums that we know by heart of a copy that anybody may have brought; empty for all others."""
+        """Return the pinned sums of a copy from a package or folder; empty for all others."""
         pinned_files = PINNED.get(self.name, {}) if self.origin in ("package", "folder") else {}
         return {file: pinned.sha256 for file, pinned in pinned_files.items()}
 
 
 def cache_directory(settings: WhisperSettings, data: Path) -> Path:
-    """Return where models are kept."""
+    """Return the directory of downloaded models."""
     return settings.cache or data / "models"
 
 
 def resolve(settings: WhisperSettings, data: Path, model: str | None = None) -> Found:
-    """Return the model to use; `model` overrides the setting. Joins a model's pieces where that is all there is to do.
+    """Return the model to use; `model` overrides the setting. Joins a model's pieces if necessary.
 
-    Raises SetupError, with the remedies, where it is not on this machine, or no copy is what it should be.
+    Raises SetupError, with the remedies, if it is not on this machine, or no copy is intact.
     """
     name = model or settings.model
     if settings.path and model is None:
@@ -90,12 +90,12 @@ def resolve(settings: WhisperSettings, data: Path, model: str | None = None) -> 
 
 
 def find(settings: WhisperSettings, data: Path, name: str) -> Found | None:
-    """Return a model by its name, if it is on this machine as it should be."""
+    """Return a model by its name, if an intact copy is on this machine."""
     return next((copy for copy in _copies(settings, data, name) if isinstance(copy, Found)), None)
 
 
 def _copies(settings: WhisperSettings, data: Path, name: str) -> Iterator[Found | SetupError]:
-    """Yield a model from each place that has it, in their order: itself, or why that copy is not used."""
+    """Yield a model from each place that has it, in order: the copy, or why it is not used."""
     cache = cache_directory(settings, data)
     if files.is_model(cache / folder(name)):
         yield Found(name, cache / folder(name), "cache")
@@ -113,7 +113,7 @@ def _copies(settings: WhisperSettings, data: Path, name: str) -> Iterator[Found 
 
 
 def _from_source(source: str, name: str, cache: Path) -> Found | None:
-    """Return the model of one entry of the settings' sources. Raises SetupError where its pieces are not the known."""
+    """Return the model from one of the settings' sources. Raises SetupError if its pieces are not the known ones."""
     if source == sources.PACKAGES:
         directory = packages.find(name, cache)
         return Found(name, directory, "package") if directory and files.is_model(directory) else None
@@ -127,7 +127,7 @@ def _gathered(name: str, settings: WhisperSettings, cache: Path) -> Found | None
 
 
 def is_present(settings: WhisperSettings, data: Path, model: str | None = None) -> bool:
-    """Return whether `resolve` would succeed, by a look at the disk alone."""
+    """Return whether `resolve` would succeed, judged by which files exist."""
     name = model or settings.model
     if settings.path and model is None:
         return files.is_model(settings.path)
@@ -141,7 +141,7 @@ def is_present(settings: WhisperSettings, data: Path, model: str | None = None) 
 
 
 def writes_live(settings: WhisperSettings, data: Path) -> bool:
-    """Return whether the model of the settings can write while people speak; networks in the ONNX format cannot."""
+    """Return whether the model of the settings can transcribe live; networks in the ONNX format cannot."""
     name = settings.model
     directory = Path(name).expanduser() if _is_path(name) else cache_directory(settings, data) / folder(name)
     if not directory.is_dir():
@@ -155,7 +155,7 @@ def _is_offered(settings: WhisperSettings, name: str) -> bool:
 
 
 def present(settings: WhisperSettings, data: Path) -> list[Found]:
-    """Return every model on this machine; nothing is joined for that."""
+    """Return every model on this machine, without joining pieces."""
     cache = cache_directory(settings, data)
     cached_models = [
         Found(path.name.replace("--", "/"), path, "cache")
@@ -174,7 +174,7 @@ def present(settings: WhisperSettings, data: Path) -> list[Found]:
 
 
 def _in_folders(settings: WhisperSettings, cache: Path) -> list[Found]:
-    """Return the models that lie whole in a folder of the settings, and those that were put together from several."""
+    """Return the models that are complete in one folder of the settings, and those gathered from several."""
     directories = [path for root in sources.roots(settings.sources) for path in sorted(root.iterdir())]
     folder_models = [
         Found(path.name.replace("--", "/"), path, "folder") for path in directories if files.is_model(path)
@@ -184,18 +184,18 @@ def _in_folders(settings: WhisperSettings, cache: Path) -> list[Found]:
 
 
 def _brought(settings: WhisperSettings, data: Path, name: str, cache: Path) -> Found | None:
-    """Return a model of packages: in pieces still, or the copy that is used, or the one that is not."""
+    """Return a model of packages: still in pieces, or the copy in use, or an unused one."""
     return _unjoined(name, cache) or find(settings, data, name) or _from_source(sources.PACKAGES, name, cache)
 
 
 def _unjoined(name: str, cache: Path) -> Found | None:
-    """Return a model of packages whose weights lie in pieces still; None for every other."""
+    """Return a model of packages whose weights are still in pieces; None for any other."""
     pieces = () if files.is_model(packages.joined(name, cache)) else packages.pieces(name)
     return Found(name, pieces[0].parent, "package", pieces) if pieces else None
 
 
 def remedies(name: str, *, offline: bool) -> str:
-    """Return what a reader can do about a model that is not here."""
+    """Return what to do about a missing model."""
     subject = "No Whisper model" if name == AUTO_NAME else f"Whisper model '{name}'"
     example = "base" if name == AUTO_NAME else name
     sentences = [f"{subject} is on this machine." if name == AUTO_NAME else f"{subject} is not on this machine."]

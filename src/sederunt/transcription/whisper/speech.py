@@ -1,9 +1,9 @@
 """Where in a stretch of sound somebody speaks: loudness, and a small neural detector.
 
-The detector (Silero, in the faster-whisper wheel) loses quiet voices when it decides what to delete: measured up to
-30 % of the words, and on seven meeting excerpts it was sure of 44 % of the speech. So it deletes nothing here. A
-stretch counts as empty only when it is quiet as well. Gain is evened out before the detector listens: at half its
-level one speaker kept 34 % of their speech, at three times 83 %.
+If the detector (Silero, in the faster-whisper wheel) decides what to delete, quiet voices are lost: measured up to
+30 % of the words, and on seven meeting excerpts it was sure of 44 % of the speech. So it deletes nothing here: a
+stretch counts as empty only if it is quiet as well. The gain is normalised before detection: at half the level the
+detector kept 34 % of one speaker's speech, at three times the level 83 %.
 """
 
 from collections.abc import Callable
@@ -20,22 +20,24 @@ RATE = 16_000
 FRAME = 512  # samples per decision of the detector
 FRAME_S = FRAME / RATE
 
-# Below this (about -84 dBFS, two steps of 16 bit) nothing is audible, whatever the gain: a muted track.
+# Below this (about -84 dBFS, two steps of 16 bit) nothing is audible at any gain: a muted track.
 FLOOR = 0.00006
-# Sound is brought to this level before the detector listens, by at most so much.
+# Sound is brought to the level TARGET before detection, by at most this gain.
 TARGET, MOST_GAIN = 0.12, 300.0
-# A quiet voice after a loud one is lifted too, by so much more at most; the gain follows the frames of about a second.
+# A quiet voice after a loud one is raised by at most MOST_LIFT more; the gain follows NEIGHBOURS frames (about a
+# second) on both sides.
 MOST_LIFT, NEIGHBOURS = 60.0, 32
-# Frames that are brought to a level by one gain: a window, and what is looked at behind it.
+# Frames that share one gain: a window, and the sound that is judged after it.
 USUAL = 700
-# A frame above the first is speech; one above the second may be; where none is above the third nobody speaks. White
-# noise reached 0.30 and one clear voice on a bad line only 0.12, so the network's own judgement decides between.
+# A frame above the first is speech, one above the second may be; if none is above the third, nobody speaks. White
+# noise reached 0.30, and one clear voice on a bad line only 0.12, so in between the network's own judgement decides.
 SURE, MAYBE, NEVER = 0.5, 0.12, 0.06
-# A stretch in which frames stand above this should have words.
+# A stretch of frames above this should have words.
 SPOKEN = 0.25
 
 
-# A frame so much louder than the quietest tenth of its surroundings may be speech too: finds 80 % where Silero has 63.
+# A frame that is so many times louder than the quietest tenth of its surroundings may be speech too: this finds 80 %,
+# Silero 63 %.
 ABOVE_NOISE = 4.0
 
 
@@ -59,20 +61,20 @@ class SpeechActivity:
 
     @cached_property
     def active(self) -> NDArray[np.bool_]:
-        """Return frames that may be speech, by either witness. Every word of a window asks."""
+        """Return which frames may be speech, by the detector or by loudness. Cached, since every word needs it."""
         if not len(self):
             return np.zeros(0, np.bool_)
         noise = float(np.percentile(self.loudness, 10))
         return np.asarray((self.speech >= MAYBE) | (self.loudness > max(FLOOR, ABOVE_NOISE * noise)))
 
     def stretches(self, join_s: float = 0.3) -> list[tuple[float, float]]:
-        """Return (start, end) in seconds of what should have words, pauses up to `join_s` included."""
+        """Return (start, end) in seconds of speech that should have words, with pauses up to `join_s` included."""
         return _joined(self.speech >= SPOKEN, join_s)
 
     def audible(self, join_s: float = 0.3) -> list[tuple[float, float]]:
         """Return (start, end) in seconds of what may be speech by the detector or by its loudness.
 
-        A loud stretch of which the detector has no inkling is a knock or a hum.
+        A loud stretch in which the detector finds nothing is a knock or a hum.
         """
         stretches = _joined(self.active, join_s)
         return [
@@ -86,7 +88,7 @@ class SpeechActivity:
 
 
 def _joined(flags: NDArray[np.bool_], join_s: float) -> list[tuple[float, float]]:
-    """Return (start, end) in seconds of runs of True, with what lies between them where that is short."""
+    """Return (start, end) in seconds of runs of True, with short gaps between them closed."""
     stretches: list[tuple[float, float]] = []
     for first, last in runs(flags, least=2):
         start, end = float(first * FRAME_S), float(last * FRAME_S)
@@ -109,8 +111,8 @@ def loudness(samples: Samples) -> NDArray[np.float32]:
 
 
 def offsets(samples: Samples) -> NDArray[np.float32]:
-    """Return the mean per frame. Their median is what a bad sound card adds: nobody hears it, and beside it nothing
-    would be loud.
+    """Return the mean per frame. Their median is the offset of a bad sound card: inaudible, but it would hide all
+    differences in loudness.
     """
     starts = np.arange(0, len(samples), FRAME)
     lengths = np.diff(np.append(starts, len(samples)))
@@ -118,28 +120,28 @@ def offsets(samples: Samples) -> NDArray[np.float32]:
 
 
 def listen(samples: Samples) -> SpeechActivity:
-    """Judge a stretch of sound, best some ten seconds or more. About 0.002 CPU-seconds per second."""
+    """Judge a stretch of sound, ideally ten seconds or more. Takes about 0.002 CPU-seconds per second."""
     samples = samples - np.median(offsets(samples)) if len(samples) else samples
     levels = loudness(samples)
     if not len(levels) or float(levels.max()) < FLOOR:
         return SpeechActivity(levels, np.zeros(len(levels), np.float32))
     usual_levels = _usual(levels)
     single_gain = np.clip(TARGET / usual_levels, 1.0, MOST_GAIN).astype(np.float32)
-    # Either hearing loses something that the other finds: one gain the quiet voice beside a loud one, a gain that
-    # follows the voice its edges in noise.
+    # Each pass finds what the other loses: a single gain loses the quiet voice beside a loud one, and a gain that
+    # follows the voice loses its edges in noise.
     speech = np.maximum(_heard(samples, single_gain), _heard(samples, _gains(levels, usual_levels)))
     return SpeechActivity(levels, np.where(levels < FLOOR, 0.0, speech).astype(np.float32))
 
 
 def _heard(samples: Samples, gain: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the detector's opinion per frame of sound brought to a level, frame by frame."""
+    """Return the detector's probability per frame, after each frame's gain is applied."""
     levelled = np.clip(samples * np.repeat(gain, FRAME)[: len(samples)], -1.0, 1.0).astype(np.float32)
     padded_samples = np.pad(levelled, (0, len(gain) * FRAME - len(levelled)))
     return np.asarray(detector()(padded_samples), np.float32).reshape(-1)[: len(gain)]
 
 
 def _usual(levels: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return how loud the louder of the audible frames are, for all of some twenty seconds."""
+    """Return per frame the level of the louder audible frames, the same for about twenty seconds."""
     parts = np.array_split(levels, -(-len(levels) // USUAL))
     audible_parts = [part[part >= FLOOR] for part in parts]
     usual_levels = [float(np.percentile(audible, 90)) if len(audible) else FLOOR for audible in audible_parts]
@@ -147,14 +149,14 @@ def _usual(levels: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _gains(levels: NDArray[np.float32], usual_levels: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return what brings each frame's surroundings to the level the detector is used to, changing slowly."""
+    """Return slowly changing gains that bring each frame's surroundings to the detector's usual level."""
     loudest = np.maximum(_around(levels, np.max), FLOOR)
     gains = TARGET / np.maximum(loudest, usual_levels / MOST_LIFT)
     return _around(np.clip(gains, 1.0, MOST_GAIN).astype(np.float32), np.mean)
 
 
 def _around(values: NDArray[np.float32], fold: Callable[..., Any]) -> NDArray[np.float32]:
-    """Return a function of each value's neighbours within about a second on both sides."""
+    """Apply a function to each value's neighbours within about a second on both sides."""
     padded_values = np.pad(values, NEIGHBOURS, mode="edge")
     return np.asarray(
         fold(np.lib.stride_tricks.sliding_window_view(padded_values, 2 * NEIGHBOURS + 1), axis=1), np.float32
@@ -162,7 +164,7 @@ def _around(values: NDArray[np.float32], fold: Callable[..., Any]) -> NDArray[np
 
 
 def runs(flags: NDArray[np.bool_], *, least: int) -> NDArray[np.int64]:
-    """Return rows (first, one past the last) of the runs of True that are at least so many frames long."""
+    """Return rows (first, one past the last) of the runs of True that have at least `least` frames."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
     pairs = edges.reshape(-1, 2)
     return np.asarray(pairs[(pairs[:, 1] - pairs[:, 0]) >= least])

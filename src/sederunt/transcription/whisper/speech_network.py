@@ -1,8 +1,8 @@
-"""What the engine needs of a network: the seam behind which Whisper stands, and whatever else turns sound into words.
+"""The interface between the engine and a network: Whisper, or another that turns sound into words.
 
-The engine cuts a source into windows of at most 20 s at pauses, has each read with care, and merges what comes back:
-whoever implements this gets sections on all cores, resuming, doubts and telling voices apart with it. Live lines need
-more (`decoding.Network`), for drafts go on from words that are known.
+The engine cuts a source at pauses into windows of at most 20 s, reads each with care, and merges the results. A
+network that implements this gets sections on all cores, resuming, doubts and diarization. Live transcription needs
+more (`decoding.Network`), because drafts continue from known words.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ class SpeechNetwork(Protocol):
 
     @property
     def multilingual(self) -> bool:
-        """Return whether it can tell the language of speech; for one that cannot Whisper is asked."""
+        """Return whether it detects languages; if it cannot, Whisper does so in its place."""
 
     @property
     def languages(self) -> frozenset[str]:
@@ -26,45 +26,43 @@ class SpeechNetwork(Protocol):
     def read(self, samples: Samples, reading: ReadingOptions, /) -> Decoded:
         """Return the words of up to 30 s of sound (16 kHz, -1 to 1), with times from its start in seconds.
 
-        What of the options it does not know, it leaves aside: a prompt, texts side by side, context. `silence` is 0
-        where it has no opinion. Reading the same again must give the same.
+        It ignores options that it does not know, such as prompt, beams and context. `silence` is 0 if it has no
+        opinion. Reading the same sound again must give the same result.
         """
 
     def odds(self, samples: Samples, *, thorough: bool = False) -> Mapping[str, float]:
-        """Return the probability of each language; only asked of one that is multilingual.
+        """Return the probability of each language; called only if it is multilingual.
 
         Args:
-            thorough: whether it may cost what a whole window costs.
+            thorough: it may cost as much as a whole window.
         """
 
     def tokens(self, text: str) -> list[int]:
-        """Return custom vocabulary as a prompt for `read`; empty for a network that takes none."""
+        """Return custom vocabulary as a prompt for `read`; empty if the network takes none."""
 
 
 @runtime_checkable
 class ReadsTogether(Protocol):
-    """What a network may have besides: `read` in two halves, of which the second takes several windows for less than
-    one by one.
-    """
+    """An optional extension: `read` in two halves, the second of which costs less for several windows together."""
 
     @property
     def windows_at_once(self) -> int:
-        """Return how many windows the second half takes in the time of one window's `read`."""
+        """Return how many windows the second half decodes in the time of one window's `read`."""
 
     def encode(self, samples: Samples, *, context: int) -> Encoded:
-        """Return the first half for a window."""
+        """Return the result of the first half for a window."""
 
     def read_encoded(self, windows: Sequence[Encoded], reading: ReadingOptions) -> list[Decoded]:
-        """Return the words of each, as `read` gives them."""
+        """Return the words of each window, as `read` does."""
 
 
 def first_readings(
     network: SpeechNetwork, windows: Sequence[Samples], options: ReadingOptions, pause: Callable[[], None]
 ) -> Iterator[Decoded]:
-    """Yield the words of windows in order, as many at a time as the network takes; `pause` goes between two steps.
+    """Yield the words of windows in order, as many at a time as the network takes; calls `pause` between steps.
 
-    What is encoded is as long for all as the longest asks for, however many are decoded at once: words do not depend
-    on that.
+    All windows are encoded with the context of the longest, so that words do not depend on how many are decoded at
+    once.
     """
     if not isinstance(network, ReadsTogether):
         for number, samples in enumerate(windows):

@@ -1,7 +1,7 @@
 """Which stretch of sound is decoded next: pure decisions on speech activity.
 
-A window holds at most 18 s of sound. With the 2 s of silence behind it the encoder sees 20 s, up to where its cost
-per second is flat (tiny.en 0.006 CPU-seconds per second, against 0.016 for the 30 s that Whisper is usually given).
+A window holds at most 18 s of sound. With 2 s of silence after it the encoder sees 20 s, up to which its cost per
+second is flat (tiny.en 0.006 CPU-seconds per second, against 0.016 for Whisper's usual 30 s).
 """
 
 import math
@@ -13,30 +13,30 @@ from numpy.typing import NDArray
 from sederunt.transcription.whisper.speech import FLOOR, FRAME_S, SpeechActivity, runs
 
 WINDOW_S = 18.0
-# Silence of this length ends a window; shorter ones stay inside, for context is worth more than their cost.
+# Silence of this length ends a window; shorter ones stay inside, because context is worth more than their cost.
 LONG_SILENCE_S = 3.0
-# Room left before the first and after the last sound, so that soft beginnings and endings stay whole.
+# Room before the first and after the last sound, so that soft beginnings and endings stay complete.
 MARGIN_S = 0.4
-# A window is cut in a pause of at least this length, searched for from this share of its length on.
+# A window is cut in a pause of at least PAUSE_S, searched from this share of its length on.
 PAUSE_S, SEARCH_FROM = 0.2, 0.45
-# How much is judged for a window, in frames: its sound, the long silence that may end it, and a margin.
+# Frames that are judged for a window: its sound, the long silence that may end it, and a margin.
 LOOK = math.ceil((WINDOW_S + LONG_SILENCE_S + 1.0) / FRAME_S)
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Seconds within the stretch that was judged."""
+    """A window in seconds of the judged stretch."""
 
     start: float
-    end: float  # no sound behind it belongs to it
+    end: float  # no later sound belongs to it
     clean: bool  # ends in a pause; otherwise its last word may be cut in two
-    full: bool = False  # ends for its length alone: a sentence may go on behind it
+    full: bool = False  # ends only because of its length: a sentence may continue after it
 
 
 def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
-    """Return the window at the beginning of a stretch; None where nobody makes a sound.
+    """Return the window at the beginning of a stretch; None if the stretch is silent.
 
-    `last` says that the sound ends with the stretch; otherwise the stretch is longer than a window.
+    `last`: the sound ends with the stretch; otherwise the stretch is longer than a window.
     """
     active = activity.active
     if not active.any():
@@ -56,8 +56,9 @@ def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
 
 
 def planned(activity: SpeechActivity, *, last: bool, most: int) -> list[Window]:
-    """Return the window at the beginning of a stretch, and those behind it, if each ends where it is meant to: in a
-    pause. In whole frames; each begins within what was judged, and no long silence lies between them.
+    """Return the window at the beginning of a stretch, and those after it as long as each ends in a pause.
+
+    Windows have whole frames, begin within the judged sound, and have no long silence between them.
     """
     planned_windows = list[Window]()
     at = 0  # frames
@@ -76,20 +77,20 @@ def planned(activity: SpeechActivity, *, last: bool, most: int) -> list[Window]:
 
 
 def until_silence(loudness: NDArray[np.float32]) -> int:
-    """Return how many frames are worth a look: a window's, and what follows up to a silence in which nobody can be
-    heard. What is behind that costs nothing where it is left for later.
+    """Return how many frames to judge: those of a window, and what follows up to an inaudible silence. Sound after
+    that costs nothing if it is left for later.
     """
     silences = runs(loudness[LOOK:] < FLOOR, least=round(LONG_SILENCE_S / FRAME_S))
     return LOOK + int(silences[0][0]) if len(silences) else len(loudness)
 
 
 def best_pause(activity: SpeechActivity, earliest: float = 0.0, latest: float = WINDOW_S) -> float | None:
-    """Return the middle of the longest pause between two moments, later ones preferred; None where there is none."""
+    """Return the middle of the longest pause between two moments, preferring later ones; None if there is none."""
     first, last = round(earliest / FRAME_S), round(latest / FRAME_S)
     part = activity[first:last]
     if not len(part):
         return None
-    # Silence of the detector alone would do in clean sound; in a hum it keeps hearing breaths, so loudness helps.
+    # In clean sound the detector's silence is enough; in a hum it still hears breaths, so loudness helps.
     soft = part.loudness <= float(np.percentile(activity.loudness, 50))
     pauses = runs((part.speech < 0.3) & soft, least=round(PAUSE_S / FRAME_S))
     if not len(pauses):

@@ -1,4 +1,4 @@
-"""From the model's words to ours: punctuation joined to its word, times made plausible, phrases made utterances."""
+"""Converts the model's words to ours: joins punctuation to words, corrects times, turns phrases into utterances."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,18 +7,18 @@ from sederunt.model.transcript import Utterance, Word
 from sederunt.transcription.whisper.decoding import TimedWord, TokenPhrase
 from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity
 
-# Marks that belong to the word behind them.
+# Marks that belong to the word after them.
 _OPENING = frozenset("\"'“‘¿¡([{«「『（【-")
-# Nobody takes longer for a word of so many letters; the model's attention sometimes does, around pauses.
+# The longest time for a word, plus that per letter; the model's attention sometimes exceeds it around pauses.
 _LONGEST_S, _PER_LETTER_S = 0.5, 0.12
-# A word takes in so much silence at most at either end, and is moved out of it by at most so much.
+# The most silence that a word includes at either end, and the farthest that a word in silence is moved.
 _SILENT_S, _FOLLOWS_S = 0.2, 1.5
 
 
 def utterances(
     phrases: Sequence[TokenPhrase], activity: SpeechActivity, offset_s: float, lang: str | None = None
 ) -> list[Utterance]:
-    """Return our utterances, in seconds from the start of the source. `activity` is that of the window."""
+    """Return our utterances, in seconds from the start of the source. `activity` belongs to the window."""
     results = []
     latest = 0.0
     for phrase in phrases:
@@ -52,7 +52,7 @@ def utterances(
 
 
 def joined(words: Sequence[TimedWord]) -> list[TimedWord]:
-    """Return words with their punctuation: a mark alone joins the word before it, an opening one the word behind it."""
+    """Return words with their punctuation: a separate mark joins the word before it, an opening one the word after."""
     result: list[TimedWord] = []
     opening = ""
     for word in words:
@@ -70,10 +70,10 @@ def joined(words: Sequence[TimedWord]) -> list[TimedWord]:
 
 
 def tightened(word: TimedWord, activity: SpeechActivity) -> TimedWord:
-    """Return the word without the silence that its times take in.
+    """Return the word without the silence that its times include.
 
-    The network draws a word out over what it skips before it, so of a word that is too long the end is believed; one
-    that lies in silence altogether belongs to the sound that follows.
+    The network draws a word out over what it skips before it, so the end of a word that is too long is trusted; a word
+    entirely in silence belongs to the following sound.
     """
     longest = _LONGEST_S + _PER_LETTER_S * len(word.text.strip())
     active = activity.active
