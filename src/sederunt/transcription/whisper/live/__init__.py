@@ -1,13 +1,13 @@
-"""Live Whisper: speech as it comes, drafts while it goes on, finals when it pauses.
+"""Live Whisper: drafts while somebody speaks, finals in pauses.
 
-detector          where somebody speaks, block by block
-hypothesis   which words of successive drafts will stay: pure decisions
-track        one stream: utterances opened, closed, and what is to be read next
-reader       a draft or a final of one utterance through the network
-selector       which network reads a stream, in which language
-voices         whose voice each part of a final is, where several people share a stream
-pace         how long the steps are under pressure
-engine       whose turn it is, and the threads, one set per process
-session      the stream as the pipeline knows it
-provider     the door
+detector     finds speech, block by block
+hypothesis   decides which words of successive drafts will stay; pure
+track        opens and closes the utterances of one stream, and tells what to read next
+reader       reads a draft or a final of one utterance
+selector     selects the network and language of a stream
+voices       tells which voice each part of a final belongs to, if several people share a stream
+pace         sets the time between drafts under load
+engine       schedules the readings on threads, one set per process
+session      is the stream as the pipeline sees it
+provider     is the entry point
 """

@@ -1,10 +1,11 @@
-"""Where somebody speaks, judged while the sound comes: the batch engine's detector, with its memory kept, and loudness.
+"""Finds speech as the sound arrives: by the batch engine's detector, with its state kept, and by loudness.
 
-The detector is deaf to some voices: of a group recorded from afar it heard 27 % at any gain. So what stands out of a
-stream's own noise is noted beside it.
+The detector misses some voices: of a group recorded from afar it heard 27 % at any gain. So sound that stands out from
+a stream's own noise counts as well.
 
-The gain follows the voice: up at once, down by half in three seconds. Then a voice at a twentieth of its level is heard
-as the same voice (missed speech 35 %, at 0.3, on seven excerpts of meetings, either way; without gain 36 and 39).
+A lower level raises the gain by a factor of two in three seconds, a higher one reduces it at once. So a voice at a
+twentieth of its level is detected like the same voice (missed speech 35 %, at 0.3, on seven excerpts of meetings,
+either way; without gain 36 and 39).
 """
 
 from dataclasses import dataclass
@@ -26,20 +27,21 @@ from sederunt.transcription.whisper.speech import (
     offsets,
 )
 
-_BEFORE = 64  # samples of the last frame that the network sees again
+_BEFORE = 64  # samples of the previous frame that the network sees again
 _RELEASE = 0.5 ** (FRAME_S / 3.0)
-# The stream's noise is the quietest tenth of so many frames; before there are so many of them nothing is loud. The
-# tail of a voice is no louder than this share of the loudest tenth, and a click no longer than so few frames of ten.
+# The stream's noise is the quietest tenth of the last _REMEMBERED frames; with fewer than _LEAST of them nothing is
+# loud. Frames below the share _TAIL of the loudest tenth are the tail of a voice, and fewer than _LASTING loud frames
+# of _OF are a click.
 _REMEMBERED, _LEAST = round(8.0 / FRAME_S), round(1.0 / FRAME_S)
 _TAIL, _OF, _LASTING = 0.1, 10, 8
 
 
 @dataclass(frozen=True, slots=True)
 class Hearing:
-    """What both witnesses say, per frame of 32 ms."""
+    """What the detector and loudness tell, per frame of 32 ms."""
 
     speech: NDArray[np.float32]  # the detector's probability
-    loud: NDArray[np.bool_]  # whether it stands out of the stream's noise, as the frames before it do
+    loud: NDArray[np.bool_]  # whether it stands out from the stream's noise, as the frames before it do
 
     def __len__(self) -> int:
         return len(self.speech)
@@ -48,16 +50,16 @@ class Hearing:
         return type(self)(self.speech[part], self.loud[part])
 
     def then(self, following: Self) -> Self:
-        """Return this with another one behind it."""
+        """Return this followed by another one."""
         return type(self)(np.concatenate([self.speech, following.speech]), np.concatenate([self.loud, following.loud]))
 
     def sounding(self, threshold: float) -> NDArray[np.bool_]:
-        """Return frames that are speech to the detector, from a probability on, or loud."""
+        """Return which frames are loud, or speech with at least this probability."""
         return np.asarray((self.speech >= threshold) | self.loud)
 
 
 def silence(frames: int) -> Hearing:
-    """Return so many frames in which nobody is heard."""
+    """Return so many frames of silence."""
     return Hearing(np.zeros(frames, np.float32), np.zeros(frames, np.bool_))
 
 
@@ -76,26 +78,26 @@ class SpeechDetector:
         self._stood_out = np.zeros(_OF - 1, np.bool_)  # the latest frames
 
     def hear(self, samples: Samples) -> Hearing:
-        """Judge whole frames. About 0.0015 CPU-seconds per second."""
+        """Judge whole frames. Takes about 0.0015 CPU-seconds per second."""
         levels = loudness(samples)
         if float(levels.max()) < FLOOR:
             self._stood_out[:] = False
-            self._remember(levels[levels > 0.0])  # digital silence is what a sender leaves out, and no noise of theirs
+            self._remember(levels[levels > 0.0])  # digital silence is omitted sound, not a sender's noise
             return silence(len(levels))
         frames = self._without_offset(samples.reshape(-1, FRAME), levels > 0.0)
         levels = loudness(frames.reshape(-1))
         return Hearing(self._speech(frames, levels), self._loud(levels))
 
     def _without_offset(self, frames: Samples, sounding: NDArray[np.bool_]) -> Samples:
-        """Return frames without what a sound card adds to them; a sender's digital silence is left as it is."""
+        """Return frames without a sound card's offset; digital silence is left as it is."""
         self._offsets = np.concatenate([self._offsets, offsets(frames.reshape(-1))[sounding]])[-_REMEMBERED:]
         offset = np.float32(np.median(self._offsets))
         return np.where(sounding[:, None], frames - offset, np.float32(0.0))
 
     def _loud(self, levels: NDArray[np.float32]) -> NDArray[np.bool_]:
-        """Return frames that stand out of the stream's noise, and not for a moment."""
+        """Return which frames stand out from the stream's noise for more than a moment."""
         self._remember(levels[levels > 0.0])
-        if not len(self._levels):  # nothing came yet but what a sound card adds
+        if not len(self._levels):  # only a sound card's offset so far
             return np.zeros(len(levels), np.bool_)
         tenth = len(self._levels) // 10
         partitioned = np.partition(self._levels, (tenth, -tenth - 1))

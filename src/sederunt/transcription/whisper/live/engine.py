@@ -1,7 +1,7 @@
-"""Live speech of every bot of a process through a few threads, one reading at a time each.
+"""Reads the live speech of all bots of a process in a few threads, one reading at a time each.
 
-The event loop only hands sound over; detector, features and network all run in the threads (CTranslate2 releases the
-lock). Nothing runs while nobody sounds.
+The event loop only hands sound over; detector, features and network run in the threads (CTranslate2 releases the
+GIL). Nothing runs while there is no sound.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 logger = log.get(component="transcription")
 
-# Sound that waits to be looked at, per stream; only a machine that stands still has more.
+# The most sound that waits in a stream's inbox; only a stalled machine exceeds it.
 MOST_WAITING_S = 60.0
 BEHIND = "This machine cannot follow the live speech: finals come late. Fewer bots or more cores would help."
 LOST = "This machine could not follow the live speech, and some of it has no live transcript."
@@ -50,16 +50,16 @@ class Place:
         self.track = track or Track()
         self.inbox: deque[NDArray[np.int16]] = deque()
         self.waiting = 0  # samples in the inbox
-        self.lost = 0  # samples that were to come before those, and were dropped
+        self.lost = 0  # samples dropped before those
         self.busy = self.finishing = False
 
 
 class Engine:
-    """Whose turn it is. Without threads, `work_once` is called by hand."""
+    """Schedules the readings of all streams. Without threads, `work_once` is called by hand."""
 
     def __init__(self, pace: Pace, *, threads: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         self.pace, self._clock = pace, clock
-        self.observe: Callable[[float], None] | None = None  # told how late each reading was, of its unstretched step
+        self.observe: Callable[[float], None] | None = None  # gets the lateness of each reading, by the configured step
         self._places: list[Place] = []
         self._changed = threading.Condition()
         self._threads = [threading.Thread(target=self._run, name=f"live-{n}", daemon=True) for n in range(threads)]
@@ -92,7 +92,7 @@ class Engine:
                 self._places.remove(place)
 
     def work_once(self) -> bool:
-        """Do the most urgent thing; False where there is nothing to do."""
+        """Do the most urgent job; returns False if there is none."""
         with self._changed:
             job = self._next()
             if job is None:
@@ -103,7 +103,7 @@ class Engine:
             act()
         except SederuntError as fault:
             self._fail(place, str(fault))
-        except Exception as fault:  # one stream's misfortune is not the others'
+        except Exception as fault:  # one stream's failure must not affect the others
             logger.exception("A live stream failed.", action="live_stream_failed")
             self._fail(place, f"{type(fault).__name__}: {fault}")
         with self._changed:
@@ -119,8 +119,8 @@ class Engine:
                         self._changed.wait()
 
     def _next(self) -> tuple[Place, Callable[[], None]] | None:
-        """Return new sound first, for it is cheap and tells what else there is; then finals, then the draft most
-        overdue.
+        """Return the most urgent job: new sound first, since it is cheap and shows what else there is; then finals,
+        then the most overdue draft.
         """
         talkers = self._talkers()
         step_s = self.pace.step(talkers)
@@ -133,7 +133,7 @@ class Engine:
                 return place, partial(self._take, place)
             try:
                 turn = place.track.turn(step_s, pressed=is_pressed)
-            except Exception as fault:  # else this thread would end, and with it everybody's live speech
+            except Exception as fault:  # otherwise this thread would end, and with it all live speech
                 return place, partial(_raise, fault)
             if turn is None and place.finishing:
                 return place, partial(self._end, place)
@@ -187,7 +187,7 @@ class Engine:
             self.pace.finished(spent_s, utterance.seconds)
 
     def _by_voice(self, place: Place, final: Said, utterance: OpenUtterance) -> list[Said]:
-        """Cut a final by voice, while there is time for it: where a machine is late, words come first."""
+        """Cut a final by voice if there is time; on a machine that is behind, words come first."""
         is_late = len(place.track.closed) > 1 or self.pace.is_pressed(self._talkers())
         return [final] if place.voices is None or is_late else place.voices.parts(final, utterance)
 

@@ -1,7 +1,7 @@
-"""Which words of successive readings of growing sound will stay. Pure.
+"""Decides which words of successive readings of growing sound will stay. Pure.
 
-A word is stable once two readings in a row agree on it, and the network's attention for it does not lie in the last
-moments of the sound: what is cut off there, it completes by guessing.
+A word is stable once two readings in a row agree on it, and the network's attention for it is not in the last moments
+of the sound, where the network completes cut-off words by guessing.
 """
 
 from collections.abc import Sequence
@@ -13,22 +13,22 @@ from sederunt.transcription.whisper.decoding import TimedWord
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Steadiness:
-    """When words are believed."""
+    """When words count as stable."""
 
-    edge_s: float = 0.5  # words whose end lies so close to the end of the sound are not
-    agreements: int = 2  # so many readings in a row must have them; 1 believes at once
-    show_edge: bool = True  # whether drafts show words of the edge, too
+    edge_s: float = 0.5  # words that end this close to the end of the sound do not
+    agreements: int = 2  # readings in a row that must agree; 1 accepts words at once
+    show_edge: bool = True  # whether drafts also show words of the edge
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """What an utterance seems to say so far. Times are seconds of the utterance."""
+    """The words of an utterance so far. Times are seconds of the utterance."""
 
     stable: tuple[TimedWord, ...] = ()
-    tail: tuple[TimedWord, ...] = ()  # the last reading's words behind the stable ones
+    tail: tuple[TimedWord, ...] = ()  # the last reading's words after the stable ones
 
     def next(self, tail: Sequence[TimedWord], sound_s: float, steadiness: Steadiness) -> "Hypothesis":
-        """Return what is believed after another reading, of sound that ends there; `tail` follows the stable words."""
+        """Return the hypothesis after another reading, of `sound_s` seconds; `tail` follows the stable words."""
         inner = before_edge(tail, sound_s - steadiness.edge_s)
         count = inner if steadiness.agreements < 2 else min(inner, common(self.tail, tail))
         return replace(self, stable=(*self.stable, *tail[:count]), tail=tuple(tail[count:]))
@@ -40,7 +40,7 @@ class Hypothesis:
 
 
 def common(first: Sequence[TimedWord], second: Sequence[TimedWord]) -> int:
-    """Return how many words two readings begin with alike, case and punctuation aside."""
+    """Return how many first words two readings share, ignoring case and punctuation."""
     count = 0
     for first_word, second_word in zip(first, second, strict=False):
         if folded(first_word.text) != folded(second_word.text):

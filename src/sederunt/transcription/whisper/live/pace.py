@@ -1,17 +1,17 @@
-"""How often drafts are read: as often as wished, or as the machine allows. Pure."""
+"""How often drafts are read: as often as configured, or as the machine allows. Pure."""
 
 from dataclasses import dataclass
 
-# Of a thread's time so much is planned with; the rest is for sound that comes all at once.
+# Share of a thread's time that is planned; the rest is for bursts of sound.
 _PLANNED = 0.8
-# A new measurement counts so much.
+# Weight of a new measurement.
 _FRESH = 0.1
 LONGEST_S = 4.0
 
 
 @dataclass(slots=True)
 class Pace:
-    """What readings have cost lately, in seconds of a thread."""
+    """Recent costs of readings, in seconds of a thread."""
 
     step_s: float
     threads: int = 1
@@ -25,12 +25,12 @@ class Pace:
         self.final_share += _FRESH * (min(1.0, seconds / max(1.0, sound_s)) - self.final_share)
 
     def step(self, talkers: int) -> float:
-        """Return seconds between two drafts of a stream when so many speak at once."""
+        """Return the seconds between two drafts of a stream while so many speak at once."""
         room = self.threads * _PLANNED - talkers * self.final_share
         if room <= 0:
             return LONGEST_S
         return min(LONGEST_S, max(self.step_s, talkers * self.draft_s / room))
 
     def is_pressed(self, talkers: int) -> bool:
-        """Return whether there is no time for readings that may turn out to be needless."""
+        """Return whether there is no time for readings that may turn out unnecessary."""
         return self.step(talkers) > 1.25 * self.step_s

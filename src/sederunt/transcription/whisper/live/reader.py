@@ -1,4 +1,4 @@
-"""A draft or a final of one utterance through the network. Blocks; called from the engine's threads."""
+"""Reads a draft or a final of one utterance. Blocks; called from the engine's threads."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Drafting:
-    """How drafts are read."""
+    """How to read drafts."""
 
     steadiness: Steadiness = field(default_factory=Steadiness)
-    context: int = 800  # frames of 10 ms that the encoder sees at least
-    prefixed: bool = True  # the stable words are given, not found again
-    window_s: float = 8.0  # a longer draft is read from a stable word on that is not further back
-    kept_s: float = 3.0  # than this, at least
+    context: int = 800  # the least frames of 10 ms that the encoder sees
+    prefixed: bool = True  # the stable words are given to the decoder, not decoded again
+    window_s: float = 8.0  # a longer draft is read from a later stable word on
+    kept_s: float = 3.0  # the least sound that is then read
 
 
-# What was said so shortly before an utterance is heard along with it, up to so much together: a network understands
-# short clauses badly by themselves. So much costs the encoder no more than a single word does. Where that does not read
-# well, or cannot be, the last so many tokens of what ended so shortly before are told. Where 20 s were heard together,
-# finals came a quarter of a second later at the 95th percentile, and those of six talkers on one core a second (clean
-# clips, tiny.en).
+# Speech that ended at most GOES_ON_S before an utterance is read along with it, up to TOGETHER_S in all: a network
+# understands short clauses badly by themselves, and this much costs the encoder no more than a single word. If that
+# does not read well, or is impossible, the prompt has the last TOLD_TOKENS tokens of speech that ended at most
+# FOLLOWS_S before. With 20 s together, finals came a quarter of a second later at the 95th percentile, and those of six
+# talkers on one core a second later (clean clips, tiny.en).
 GOES_ON_S, TOGETHER_S = 1.0, 8.0
 FOLLOWS_S, TOLD_TOKENS = 2.0, 40
-# Words at the seam that both readings have are the earlier one's, if they begin so close behind it.
+# Words in both readings belong to the earlier one if they begin this shortly after its end.
 SEAM_S = 0.5
-# So many words in a row twice are rather the network's than the speaker's: told what was said, it begins to recite.
+# So many repeated words in a row probably come from the network, not the speaker: it recites its prompt.
 RECITED = 4
 
 
@@ -52,7 +52,7 @@ class HeardUtterance:
     samples: NDArray[np.int16]
 
     def lead(self, first: int, most_s: float) -> speech.Samples:
-        """Return what sounds from here up to a sample of the stream, from a pause on where it is longer than that."""
+        """Return the sound from here up to a sample of the stream; if it exceeds `most_s`, from a pause on."""
         samples = as_float(self.samples[: max(0, first - self.first)])
         silent = np.zeros(max(0, first - self.first - len(self.samples)), np.float32)
         sound = np.concatenate([samples, silent])
@@ -65,7 +65,7 @@ class HeardUtterance:
 
 
 class Reader:
-    """Reads one stream; remembers what was said last."""
+    """Reads one stream and remembers its latest utterances."""
 
     def __init__(self, network: Network, manner: Manner, drafting: Drafting | None = None) -> None:
         self._network, self._manner = network, manner
@@ -74,7 +74,7 @@ class Reader:
         self._before: HeardUtterance | None = None  # the latest of an utterance before that one
 
     def draft(self, utterance: OpenUtterance) -> Said | None:
-        """Read what an open utterance seems to say, and remember it in the utterance. None where it cannot be told."""
+        """Read the words of an open utterance so far, and store them in it. None if there are none to show."""
         drafting = self._drafting
         sound_s = utterance.seconds
         utterance.drafted = len(utterance.samples)
@@ -98,9 +98,7 @@ class Reader:
         return said(utterance, draft_words) if draft_words else None
 
     def final(self, utterance: OpenUtterance) -> tuple[Said, float]:
-        """Read what an utterance says afresh, and where the next has to go on if this one was cut in
-        mid-speech.
-        """
+        """Read an utterance from scratch; also return where the next begins if this one was cut in mid-speech."""
         if self._latest is not None and self._latest.said.key != utterance.key:
             self._before = self._latest
         samples = as_float(utterance.samples)
@@ -121,14 +119,14 @@ class Reader:
     def _read(
         self, utterance: OpenUtterance, samples: speech.Samples, previous: HeardUtterance | None
     ) -> tuple[Said, float]:
-        """Read an utterance at the end of some sound; what is told of it is what `previous` does not say."""
+        """Read an utterance at the end of some sound; the result leaves out the words of `previous`."""
         lead_s = len(samples) / RATE - utterance.seconds
         prompt_tokens = (
             self._network.tokens(f" {previous.said.transcript}")[-TOLD_TOKENS:] if previous and not lead_s else ()
         )
         manner = replace(self._manner, prompt=(*self._manner.prompt, *prompt_tokens))
         activity = speech.listen(samples)
-        # What is left before a cut in mid-speech goes to the next utterance (Track.done), before a pause nowhere.
+        # Sound left before a cut in mid-speech goes to the next utterance (Track.done); before a pause it does not.
         clean = utterance.clean
         passage = reading.read(self._network, samples, activity, manner, clean=clean, last=clean, told_s=lead_s)
         first_s = utterance.first / RATE - lead_s
@@ -137,7 +135,7 @@ class Reader:
         return result, max(FRAME_S, passage.end - lead_s)
 
     def _window(self, utterance: OpenUtterance) -> float:
-        """Return where the draft's sound begins: a stable word's start, once the whole is too long."""
+        """Return where the draft's sound begins: at a stable word, once the utterance is too long."""
         drafting = self._drafting
         start_s = utterance.window / RATE
         if utterance.seconds - start_s <= drafting.window_s:
@@ -151,7 +149,7 @@ class Reader:
 
 
 def untold(phrases: Sequence[TokenPhrase], previous: Said, first_s: float) -> tuple[TokenPhrase, ...]:
-    """Return phrases without what was said before; theirs begin at a second of the stream."""
+    """Return phrases without the words of `previous`; their times count from `first_s` in the stream."""
     previous_end_s = previous.end - first_s
     words_by_phrase = [
         [word for word in phrase.words if (word.start + word.end) / 2 > previous_end_s] for phrase in phrases
@@ -165,7 +163,7 @@ def untold(phrases: Sequence[TokenPhrase], previous: Said, first_s: float) -> tu
 
 
 def _said_twice(previous: Sequence[str], opening: Sequence[str]) -> int:
-    """Return how many opening words are the last ones before: over a pause the network draws words out."""
+    """Return how many opening words repeat the last ones before: the network draws words out over a pause."""
     previous_texts, opening_texts = [folded(word) for word in previous], [folded(word) for word in opening]
     return next(
         (
@@ -178,7 +176,7 @@ def _said_twice(previous: Sequence[str], opening: Sequence[str]) -> int:
 
 
 def recites(text: str, previous: str) -> bool:
-    """Return whether a text repeats what went before it, or itself."""
+    """Return whether a text repeats the previous one, or itself."""
     words, previous_words = ([folded(word) for word in part.split()] for part in (text, previous))
     runs = [tuple(words[n : n + RECITED]) for n in range(len(words) - RECITED + 1)]
     previous_runs = {tuple(previous_words[n : n + RECITED]) for n in range(len(previous_words) - RECITED + 1)}
@@ -186,7 +184,7 @@ def recites(text: str, previous: str) -> bool:
 
 
 def follows(previous: Said, utterance: OpenUtterance) -> bool:
-    """Return whether an utterance goes on where something ended. Seconds of the stream."""
+    """Return whether an utterance follows shortly after the previous text. Seconds of the stream."""
     return bool(previous.transcript) and utterance.first / RATE - previous.end <= FOLLOWS_S
 
 

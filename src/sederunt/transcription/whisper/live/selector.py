@@ -1,4 +1,4 @@
-"""Which network reads a stream, and in which language."""
+"""Selects the network and the language for a stream."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sederunt.transcription.whisper.live.track import OpenUtterance, as_float
 from sederunt.transcription.whisper.loading import load_whisper
 
 ENGLISH = "en"
-# A language is decided on utterances of at least this length, on so many at most.
+# The language is decided on utterances of at least _LEAST_S seconds, at most _MOST of them.
 _LEAST_S, _MOST = 2.0, 4
-# Utterances of which each is English with less than this probability are something else.
+# If each utterance is English with less than this probability, the language is another one.
 FOREIGN = 0.1
 
 
 def model_for(settings: Settings, lang: str | None) -> str | None:
     """Return the model that reads a language live; None for that of the batch engine.
 
-    English, and what may turn out to be something else, begins with tiny.en where that is installed.
+    English, and an unknown language, begins with tiny.en if that is installed.
     """
     if settings.live.model != AUTO_NAME:
         return settings.live.model
@@ -41,7 +41,7 @@ def _small(settings: Settings) -> str | None:
 
 
 def fault(settings: Settings) -> str | None:
-    """Return the remedies, where no model for live speech is on this machine."""
+    """Return the remedies if no model for live speech is on this machine."""
     for model in (model_for(settings, ENGLISH), model_for(settings, None)):
         if not resolution.is_present(settings.whisper, settings.data, model):
             return resolution.remedies(model or settings.whisper.model, offline=settings.whisper.offline)
@@ -49,14 +49,14 @@ def fault(settings: Settings) -> str | None:
 
 
 def load_first(settings: Settings, lang: str | None) -> None:
-    """Have the model at hand with which a stream begins. Blocks. Raises SetupError."""
+    """Load the model that a stream begins with. Blocks. Raises SetupError."""
     _load(settings, model_for(settings, lang))
 
 
 class LanguageSelector:
-    """Reads one stream. Where no language was named, its first utterances decide; until then it is taken for English.
+    """Selects readers for one stream. If no language was named, its first utterances decide; until then it is English.
 
-    Loads models when first used: blocks, and may raise SetupError.
+    Loads models on first use: blocks, and may raise SetupError.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class LanguageSelector:
         self._reader: Reader | None = None
         self._odds: list[dict[str, float]] = []
         self._decided = self._lang is not None
-        self.found: str | None = None  # the language that was found out
+        self.found: str | None = None  # the detected language
 
     def reader(self) -> Reader:
         """Return the reader for drafts."""
@@ -77,7 +77,7 @@ class LanguageSelector:
         return self._reader
 
     def reader_for(self, utterance: OpenUtterance) -> Reader:
-        """Return the reader for a final, which may tell the language."""
+        """Return the reader for a final, which may decide the language."""
         if not self._decided and utterance.seconds >= _LEAST_S:
             self._ask(utterance)
         return self.reader()
@@ -103,7 +103,7 @@ class LanguageSelector:
         language = tag if tag in whisper.languages else ENGLISH
         if (
             language != tag and whisper.network.multilingual and self._lang is not None
-        ):  # it is one of Whisper's, surely
+        ):  # assume one of Whisper's languages
             self._lang, self._decided = None, False
             return self._reading(None)
         if not isinstance(whisper.network, Network):
@@ -114,8 +114,8 @@ class LanguageSelector:
 
 
 def clearly_foreign(odds: Sequence[dict[str, float]]) -> bool:
-    """Return whether speech whose language is not sure is at least not English: then its likeliest language reads it
-    better than a network that writes English alone.
+    """Return whether speech of unsure language is at least not English: then reading it in its likeliest language is
+    better than an English-only network.
     """
     return all(window_odds.get(ENGLISH, 0.0) < FOREIGN for window_odds in odds)
 

@@ -1,4 +1,4 @@
-"""A stream's place in the engine, as the pipeline knows it: fed on the event loop, told there too."""
+"""A stream's place in the engine, as the pipeline sees it: gets sound and delivers events on the event loop."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class WhisperSession:
         self._engine.leave(self._place)
 
     def _from_thread(self, event: SessionEvent) -> None:
-        # A loop that has closed has nobody left to tell.
+        # A closed loop has no listener left.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._deliver, event)
 
@@ -61,7 +61,7 @@ class WhisperSession:
 
 
 def engine_of(settings: Settings) -> Engine:
-    """Return this process's engine, begun when first asked for."""
+    """Return this process's engine, started on first use."""
     live = settings.live
     with _making:
         key = (live.threads, live.step_s)

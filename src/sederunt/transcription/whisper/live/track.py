@@ -1,6 +1,6 @@
-"""One stream of sound cut into utterances while it comes, and what is to be read of it next.
+"""Cuts one stream of sound into utterances as it arrives, and tells what to read next.
 
-Driven by samples: the same sound gives the same utterances however fast it comes, as long as readings in pauses do.
+Driven by samples: the same sound gives the same utterances at any speed, as long as readings in pauses keep up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sederunt.transcription.whisper.live.hypothesis import Hypothesis
 from sederunt.transcription.whisper.reading import ends_sentence
 from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples, runs
 
-# The detector is asked for so many frames at once: a tenth of a second.
+# Frames that the detector judges at once: a tenth of a second.
 BLOCK = 3
 
 
@@ -27,22 +27,20 @@ BLOCK = 3
 class Cuts:
     """Where utterances begin and end. Probabilities are the detector's; seconds of sound."""
 
-    opens: float = 0.4  # two frames in a block like this begin an utterance, and so do two loud ones
-    holds: float = 0.3  # frames like this keep it open
-    lead_s: float = 0.4  # kept before the first frame
+    opens: float = 0.4  # two frames of a block above this begin an utterance, and so do two loud ones
+    holds: float = 0.3  # frames above this keep it open
+    lead_s: float = 0.4  # sound kept before the first frame
     end_s: float = 0.4  # silence that ends it
-    settle_s: float = 0.19  # silence after which it is read as if it were over: it mostly is
-    whole_s: float = 1.5  # speech that is a sentence where it reads like one; shorter clauses are better read with more
-    limit_s: float = 15.0  # no utterance is longer
-    search_s: float = 8.0  # from here on a shorter pause ends it
-    pause_s: float = 0.22  # that short
-    told_s: float = 0.25  # speech that drafts need
-    loud_s: float = (
-        1.5  # sound that is loud alone keeps what the detector heard open for so long, and its final waiting
-    )
-    most_waiting: int = 4  # with more closed utterances unread, later ones are put together, up to
-    joined_s: float = 28.0  # so much at once, which the network reads in one go
-    backlog_s: float = 180.0  # more waits for nobody: the oldest are given up
+    settle_s: float = 0.19  # silence after which it is read as if it were over, because it mostly is
+    whole_s: float = 1.5  # speech that may be a whole sentence; shorter clauses are better read together with more
+    limit_s: float = 15.0  # the longest utterance
+    search_s: float = 8.0  # from this length on, a pause of pause_s ends it
+    pause_s: float = 0.22
+    told_s: float = 0.25  # the least speech for a draft
+    loud_s: float = 1.5  # how long merely loud sound keeps an utterance open after speech, and delays its final
+    most_waiting: int = 4  # if more closed utterances are unread, later ones are joined
+    joined_s: float = 28.0  # the longest joined utterance, which the network reads at once
+    backlog_s: float = 180.0  # the longest backlog; beyond it, the oldest utterances are given up
 
 
 class HearsSpeech(Protocol):
@@ -50,7 +48,7 @@ class HearsSpeech(Protocol):
 
 
 class Turn(Enum):
-    """What is to be read."""
+    """What to read."""
 
     FINAL = 0  # a closed utterance
     SETTLE = 1  # an open one in a pause
@@ -66,30 +64,30 @@ class OpenUtterance:
     hypothesis: Hypothesis = field(default_factory=Hypothesis)
     window: int = 0  # drafts are read from this sample of it on
     drafted: int = 0  # samples of it that the last draft covers
-    settled: tuple[Said, float] | None = None  # what a reading in the last pause gave, good while that pause lasts
+    settled: tuple[Said, float] | None = None  # result of a reading in the current pause, valid while the pause lasts
     clean: bool = True  # it ends in a pause
-    also: list[str] = field(default_factory=list)  # keys of others that were put into it
+    also: list[str] = field(default_factory=list)  # keys of others that were joined to it
 
     @property
     def seconds(self) -> float:
         return len(self.samples) / RATE
 
     def spoken_s(self, cuts: Cuts) -> float:
-        """Return for how long the detector hears speech."""
+        """Return for how many seconds the detector hears speech."""
         return float((self.heard.speech >= cuts.holds).sum()) * FRAME_S
 
     def silence_s(self, cuts: Cuts) -> float:
-        """Return how long nobody has spoken at its end, by either witness."""
+        """Return the seconds of silence at its end, by both the detector and loudness."""
         return _idle_s(self.heard.sounding(cuts.holds))
 
     def deaf_s(self, cuts: Cuts) -> float:
-        """Return how long the detector has heard nobody at its end, whom it heard before; 0 where it never did."""
+        """Return how long the detector has heard no speech at its end; 0 if it never heard any."""
         speech_flags = self.heard.speech >= cuts.holds
         return _idle_s(speech_flags) if speech_flags.any() else 0.0
 
 
 class Track:
-    """See above. Not safe to use from two threads at once."""
+    """One stream, cut into utterances. Not safe to use from two threads at once."""
 
     def __init__(self, cuts: Cuts | None = None, detector: HearsSpeech | None = None) -> None:
         self.cuts = cuts or Cuts()
@@ -97,7 +95,7 @@ class Track:
         self.closed: deque[OpenUtterance] = deque()
         self._detector: HearsSpeech = detector or SpeechDetector()
         self._rest = np.zeros(0, np.int16)  # less than a block
-        self._lead = np.zeros(0, np.int16)  # what an utterance that opens now would begin with
+        self._lead = np.zeros(0, np.int16)  # sound that a new utterance would begin with
         self._lead_heard = NOTHING
         self._taken = self._count = 0
         self.given_up = 0  # utterances that were closed and will not be read
@@ -105,11 +103,11 @@ class Track:
 
     @property
     def wants(self) -> int:
-        """Return how many samples are worth a look."""
+        """Return how many samples complete a block."""
         return FRAME * BLOCK - len(self._rest)
 
     def take(self, samples: NDArray[np.int16]) -> list[OpenUtterance]:
-        """Take the next sound; returns the utterances that it opened."""
+        """Take the next sound; returns the utterances that it opens."""
         sound = np.concatenate([self._rest, samples])
         whole_length = len(sound) // (FRAME * BLOCK) * (FRAME * BLOCK)
         self._rest = sound[whole_length:]
@@ -119,8 +117,8 @@ class Track:
         return new_utterances
 
     def skip(self, samples: int) -> list[OpenUtterance]:
-        """Note that so many samples were lost; returns utterances as `take` does. What is open ends before the gap."""
-        silent_samples = min(samples, self.wants)  # stands behind what was less than a block
+        """Note that samples were lost; returns utterances as `take` does. An open utterance ends before the gap."""
+        silent_samples = min(samples, self.wants)  # completes the current block
         new_utterances = self.take(np.zeros(silent_samples, np.int16))
         self._close()
         self._lead, self._lead_heard = self._lead[:0], NOTHING
@@ -128,17 +126,17 @@ class Track:
         return new_utterances
 
     def finish(self) -> list[OpenUtterance]:
-        """End the sound: what is open is closed."""
+        """End the sound and close an open utterance; returns utterances as `take` does."""
         new_utterances = self.take(np.zeros(self.wants, np.int16)) if len(self._rest) else []
         self._close()
         self.finished = True
         return new_utterances
 
     def turn(self, step_s: float, *, pressed: bool = False) -> tuple[Turn, OpenUtterance, float] | None:
-        """Return what is to be read next, and for how many seconds of sound it has been due; a draft every `step_s`.
+        """Return what to read next, and for how many seconds of sound it has been due; a draft every `step_s`.
 
-        Under pressure a pause is not read before it has become the end. A draft that began in one would be in the way
-        of the reading that the pause may call for, and has nothing new to tell.
+        Under pressure a pause is not read before it has ended the utterance. No draft begins in a pause: it would
+        delay the reading of the pause, and has nothing new to tell.
         """
         if self.closed:
             return Turn.FINAL, self.closed[0], self.overdue(Turn.FINAL, self.closed[0], step_s)
@@ -154,7 +152,7 @@ class Track:
         return (Turn.DRAFT, self.open, waited_s) if waited_s >= 0 else None
 
     def overdue(self, kind: Turn, utterance: OpenUtterance, step_s: float) -> float:
-        """Return for how many seconds of sound a reading has been due; negative where it is not yet."""
+        """Return for how many seconds of sound a reading has been due; negative if it is not due yet."""
         if kind is Turn.FINAL:
             return (self._taken - utterance.first - len(utterance.samples)) / RATE
         if kind is Turn.SETTLE:
@@ -162,14 +160,13 @@ class Track:
         return (len(utterance.samples) - utterance.drafted) / RATE - step_s
 
     def settle(self, utterance: OpenUtterance, reading: tuple[Said, float]) -> None:
-        """Note that the open utterance was read in a pause; where it reads like a whole sentence, that pause is its
-        end."""
+        """Note that the open utterance was read in a pause; if it is a whole sentence, close it."""
         utterance.settled, utterance.drafted = reading, len(utterance.samples)
         if utterance.spoken_s(self.cuts) >= self.cuts.whole_s and ends_sentence(reading[0].transcript):
             self._close()
 
     def done(self, utterance: OpenUtterance, end_s: float) -> None:
-        """Note that the first closed utterance was read, up to there; the rest belongs to the next."""
+        """Note that the first closed utterance was read up to `end_s`; the rest belongs to the next."""
         self.closed.popleft()
         remainder = utterance.samples[round(end_s * RATE) // FRAME * FRAME :]
         following = self.closed[0] if self.closed else self.open
@@ -221,7 +218,7 @@ class Track:
         self.open = None
 
     def _wait(self, utterance: OpenUtterance) -> None:
-        """Have it read, by itself where the machine follows."""
+        """Queue an utterance, by itself, or joined to the last one if the machine is behind."""
         last_utterance = self.closed[-1] if len(self.closed) > self.cuts.most_waiting else None
         if (
             last_utterance is not None
@@ -241,7 +238,7 @@ class Track:
             self.given_up += 1
 
     def _cut(self, at: int) -> list[OpenUtterance]:
-        """Cut the open utterance at a frame; at its end, a word may be cut in two."""
+        """Cut the open utterance at a frame; a cut at its end may split a word."""
         assert self.open is not None
         utterance = self.open
         utterance.clean = at < len(utterance.heard)
@@ -256,9 +253,7 @@ class Track:
 
 
 def best_pause(sounding: NDArray[np.bool_]) -> int | None:
-    """Return the middle frame of the longest pause of the later half, later ones preferred; None where there is
-    none.
-    """
+    """Return the middle frame of the longest pause in the second half, preferring later ones; None if there is none."""
     begin = len(sounding) // 2
     pauses = runs(~sounding[begin:], least=2)
     if not len(pauses):
@@ -269,7 +264,7 @@ def best_pause(sounding: NDArray[np.bool_]) -> int | None:
 
 
 def _idle_s(flags: NDArray[np.bool_]) -> float:
-    """Return how long no flag has been set at the end."""
+    """Return the seconds since the last flag that is set."""
     set_frames = np.flatnonzero(flags)
     return (len(flags) - 1 - int(set_frames[-1]) if len(set_frames) else len(flags)) * FRAME_S
 

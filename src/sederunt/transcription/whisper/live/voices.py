@@ -1,4 +1,4 @@
-"""Whose voice each part of a final is, in a stream that several people share."""
+"""Tells which voice each part of a final belongs to, in a stream that several people share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ logger = log.get(component="transcription")
 
 
 class SharedStream:
-    """Tells apart who is in one stream. `load` is called with the first final; None: no weights are here."""
+    """Tells the voices of one stream apart. `load` is called at the first final and returns None without weights."""
 
     def __init__(self, load: Callable[[], Ears | None]) -> None:
         self._load = load
@@ -26,13 +26,13 @@ class SharedStream:
         self._is_over = False
 
     def parts(self, final: Said, utterance: OpenUtterance) -> list[Said]:
-        """Cut a final where another voice goes on; each part has its voice as label. Blocks, a twentieth of a second
-        mostly; whole and without a label where voices cannot be told."""
+        """Cut a final where the voice changes; each part has its voice as label. Without weights, or after an error,
+        the final stays whole and has no label. Blocks, mostly for a twentieth of a second."""
         if self._is_over or not final.transcript:
             return [final]
         try:
             return labelled(final, self._spans(utterance))
-        except Exception as fault:  # what was said is told all the same
+        except Exception as fault:  # the words are still delivered
             self._is_over = True
             logger.warning("Voices are not told apart live.", action="voices_untold", why=str(fault), exc_info=True)
             return [final]
@@ -50,7 +50,7 @@ class SharedStream:
 
 
 def labelled(final: Said, spans: Sequence[VoiceSpan]) -> list[Said]:
-    """Cut what was said where its voice changes, by when which voice spoke; the first part keeps its key."""
+    """Cut a final where its voice changes, given the spans of voices; the first part keeps its key."""
     if not spans:
         return [final]
     (labelled_utterance,) = by_voice((final.utterance(),), spans)
