@@ -35,26 +35,26 @@ Labels = list[tuple[int, ...]]
 
 def clustered(stretches: Sequence[VoiceStretch]) -> Labels:
     """Return, for each stretch, the numbers of the people who speak in it; equal numbers are the same person."""
-    single: list[int | None] = [None] * len(stretches)
+    single_labels: list[int | None] = [None] * len(stretches)
     bar = narrow_bar(stretches)
     groups = _founded(stretches, ALIKE + bar)
     groups += _founded_together(stretches, groups, bar)
     for number, members in enumerate(groups):
         for member in members:
-            single[member] = number
+            single_labels[member] = number
     centres = [_centre([stretches[n] for n in members]) for members in groups]
-    unassigned = [n for n, stretch in enumerate(stretches) if stretch.voice is not None and single[n] is None]
+    unassigned = [n for n, stretch in enumerate(stretches) if stretch.voice is not None and single_labels[n] is None]
     for n in sorted(unassigned, key=lambda n: -stretches[n].heard_s):
-        single[n] = _nearest(stretches, n, single, centres, STRANGER + bar)
-    return [who or (0,) for who in completed(stretches, single)]
+        single_labels[n] = _nearest(stretches, n, single_labels, centres, STRANGER + bar)
+    return [labels or (0,) for labels in completed(stretches, single_labels)]
 
 
-def completed(stretches: Sequence[VoiceStretch], single: Sequence[int | None]) -> Labels:
+def completed(stretches: Sequence[VoiceStretch], single_labels: Sequence[int | None]) -> Labels:
     """Return who speaks in each stretch, given the speakers of stretches that were heard.
 
     Stretches too short to be heard, and those of two people, are judged by their surroundings; without any, the
     result is empty."""
-    labels = list(single)
+    labels = list(single_labels)
     for n, stretch in enumerate(stretches):
         if labels[n] is None and len(stretch.threads) == 1:
             labels[n] = _neighbour(stretches, n, labels)
@@ -138,13 +138,17 @@ def _voice(stretch: VoiceStretch) -> Vector:
 
 
 def _nearest(
-    stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None], centres: list[Vector], stranger: float
+    stretches: Sequence[VoiceStretch],
+    n: int,
+    single_labels: Sequence[int | None],
+    centres: list[Vector],
+    stranger: float,
 ) -> int:
     """Return the voice that a stretch is nearest to; if it is nobody's, a new one is added to `centres`."""
     voice = _voice(stretches[n])
     scores = np.array([float(voice @ centre) for centre in centres])
-    for neighbour in _same_thread(stretches, n, single):
-        scores[single[neighbour]] += SAME_THREAD
+    for neighbour in _same_thread(stretches, n, single_labels):
+        scores[single_labels[neighbour]] += SAME_THREAD
         break
     if not centres or (stretches[n].heard_s >= STRANGER_S and float(scores.max()) < stranger):
         centres.append(voice)
@@ -152,36 +156,46 @@ def _nearest(
     return int(scores.argmax())
 
 
-def _neighbour(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None]) -> int | None:
+def _neighbour(stretches: Sequence[VoiceStretch], n: int, single_labels: Sequence[int | None]) -> int | None:
     """Return the nearest speaker in the same thread, or else in any, for a stretch too short to be heard."""
-    for neighbour in (*_same_thread(stretches, n, single), *_around(stretches, n, single)):
-        return single[neighbour]
+    for neighbour in (*_same_thread(stretches, n, single_labels), *_around(stretches, n, single_labels)):
+        return single_labels[neighbour]
     return None
 
 
-def _both(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None]) -> tuple[int, ...]:
+def _both(stretches: Sequence[VoiceStretch], n: int, single_labels: Sequence[int | None]) -> tuple[int, ...]:
     """Return the two who speak at once: those who speak just before and after, or else in the same threads."""
-    beside = [
-        at for at in (n - 1, n + 1) if 0 <= at < len(stretches) and _apart(stretches[at], stretches[n]) < BESIDE_S
+    adjacent = [
+        index
+        for index in (n - 1, n + 1)
+        if 0 <= index < len(stretches) and _apart(stretches[index], stretches[n]) < BESIDE_S
     ]
-    nearby = _around(stretches, n, single)
-    recent = [at for at in nearby if _apart(stretches[at], stretches[n]) <= RECENT_S]
-    going_on = [
-        next((at for at in recent if stretches[at].threads == (thread,)), None) for thread in stretches[n].threads
+    nearby = _around(stretches, n, single_labels)
+    recent = [index for index in nearby if _apart(stretches[index], stretches[n]) <= RECENT_S]
+    same_threads = [
+        next((index for index in recent if stretches[index].threads == (thread,)), None)
+        for thread in stretches[n].threads
     ]
-    candidates = (single[at] for at in (*beside, *going_on, *nearby) if at is not None)
+    candidates = (single_labels[index] for index in (*adjacent, *same_threads, *nearby) if index is not None)
     return tuple(dict.fromkeys(label for label in candidates if label is not None))[:2]
 
 
-def _same_thread(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None]) -> list[int]:
-    nearby = (o for o in _around(stretches, n, single) if stretches[o].threads == stretches[n].threads)
-    return [o for o in nearby if _apart(stretches[o], stretches[n]) <= RECENT_S]
+def _same_thread(stretches: Sequence[VoiceStretch], n: int, single_labels: Sequence[int | None]) -> list[int]:
+    nearby = (
+        index for index in _around(stretches, n, single_labels) if stretches[index].threads == stretches[n].threads
+    )
+    return [index for index in nearby if _apart(stretches[index], stretches[n]) <= RECENT_S]
 
 
-def _around(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None], reach: int = 12) -> list[int]:
+def _around(
+    stretches: Sequence[VoiceStretch], n: int, single_labels: Sequence[int | None], reach: int = 12
+) -> list[int]:
     """Return nearby stretches of one known person, the nearest in time first."""
-    nearby = [o for o in range(max(0, n - reach), min(len(stretches), n + reach + 1)) if o != n]
-    return sorted((o for o in nearby if single[o] is not None), key=lambda o: _apart(stretches[o], stretches[n]))
+    nearby = [index for index in range(max(0, n - reach), min(len(stretches), n + reach + 1)) if index != n]
+    return sorted(
+        (index for index in nearby if single_labels[index] is not None),
+        key=lambda index: _apart(stretches[index], stretches[n]),
+    )
 
 
 def _apart(first: VoiceStretch, second: VoiceStretch) -> float:

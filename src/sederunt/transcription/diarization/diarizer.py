@@ -81,8 +81,8 @@ def spans(
     numbers = {} if numbers is None else numbers
     last_places: dict[int, int] = {}
     voice_spans: list[VoiceSpan] = []
-    for stretch, who in zip(stretches, labels, strict=True):
-        for label in who:
+    for stretch, stretch_labels in zip(stretches, labels, strict=True):
+        for label in stretch_labels:
             voice = numbers.setdefault(label, len(numbers))
             place = last_places.get(voice)
             if place is not None and stretch.start - voice_spans[place].end < PAUSE_S:

@@ -70,14 +70,14 @@ class VoiceFollower:
         """Return who speaks in each stretch of a piece, judging the best heard first; empty where that is unknown."""
         if any(stretch.voice is not None for stretch in stretches):
             self._bar = narrow_bar(stretches)
-        single: list[int | None] = [None] * len(stretches)
+        single_labels: list[int | None] = [None] * len(stretches)
         threads: dict[int, int] = {}
         voiced = [(stretch, n) for n, stretch in enumerate(stretches) if stretch.voice is not None]
         for stretch, n in sorted(voiced, key=lambda pair: -pair[0].heard_s):
             voice_number = self._whose(stretch, threads)
             if voice_number is not None:
-                single[n] = threads[stretch.threads[0]] = voice_number
-        return completed(stretches, single)
+                single_labels[n] = threads[stretch.threads[0]] = voice_number
+        return completed(stretches, single_labels)
 
     def _whose(self, stretch: VoiceStretch, threads: dict[int, int]) -> int | None:
         assert stretch.voice is not None

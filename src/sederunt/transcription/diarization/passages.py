@@ -96,11 +96,11 @@ def closed(speech: Flags, pause: int = PAUSE) -> Flags:
 
 
 def _passage(first: int, sound: Samples, sounding: Flags, begin: int, end: int) -> SpokenPassage:
-    before, behind = max(0, begin - BESIDE), min(len(sounding), end + BESIDE)
-    speech = np.zeros(behind - before, np.bool_)
-    speech[begin - before : end - before] = closed(sounding[begin:end])
-    samples = sound[before * FRAME : behind * FRAME]
-    return SpokenPassage(first=first + before * FRAME, samples=samples, speech=speech)
+    start, stop = max(0, begin - BESIDE), min(len(sounding), end + BESIDE)
+    speech = np.zeros(stop - start, np.bool_)
+    speech[begin - start : end - start] = closed(sounding[begin:end])
+    samples = sound[start * FRAME : stop * FRAME]
+    return SpokenPassage(first=first + start * FRAME, samples=samples, speech=speech)
 
 
 def _is_speech(hearing: Hearing) -> bool:

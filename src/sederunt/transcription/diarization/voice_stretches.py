@@ -72,31 +72,31 @@ class Cutter:
         runs = _runs(active)
         end_s = start_s + len(samples) / RATE
         self._saved_s = min(SAVED_S, self._saved_s + SHARE * (end_s - self._until_s))
-        lengths = [(last - first) * FRAME / RATE if len(who) == 1 else 0.0 for first, last, who in runs]
-        takes = shares(lengths, max(self._saved_s, PASSAGE_S))
-        self._saved_s, self._until_s = max(0.0, self._saved_s - sum(takes)), end_s
-        for (first, last, who), take in zip(runs, takes, strict=True):
-            threads = tuple(self._threads + voice for voice in who)
-            whole = VoiceStretch(start=start_s + moment(first), end=start_s + moment(last), threads=threads)
-            if take < LEAST_S:
-                yield whole
-            elif whole.end - whole.start < BOTH_ENDS_S:
-                sound = _middle(samples, first, last, take)
-                yield replace(whole, voice=self.networks.voice(sound), heard_s=take, narrow=is_narrow(sound))
+        lengths = [(last - first) * FRAME / RATE if len(voices) == 1 else 0.0 for first, last, voices in runs]
+        seconds_by_run = shares(lengths, max(self._saved_s, PASSAGE_S))
+        self._saved_s, self._until_s = max(0.0, self._saved_s - sum(seconds_by_run)), end_s
+        for (first, last, voices), seconds in zip(runs, seconds_by_run, strict=True):
+            threads = tuple(self._threads + voice for voice in voices)
+            full_stretch = VoiceStretch(start=start_s + moment(first), end=start_s + moment(last), threads=threads)
+            if seconds < LEAST_S:
+                yield full_stretch
+            elif full_stretch.end - full_stretch.start < BOTH_ENDS_S:
+                sound = _middle(samples, first, last, seconds)
+                yield replace(full_stretch, voice=self.networks.voice(sound), heard_s=seconds, narrow=is_narrow(sound))
             else:
-                yield from self._both_ends(whole, samples, first, last, take / 2)
+                yield from self._both_ends(full_stretch, samples, first, last, seconds / 2)
         self._threads += VOICES
 
     def _both_ends(
-        self, whole: VoiceStretch, samples: Samples, begin: int, end: int, take: float
+        self, full_stretch: VoiceStretch, samples: Samples, begin: int, end: int, seconds: float
     ) -> Iterator[VoiceStretch]:
         reach = round((BOTH_ENDS_S / 2) * RATE / FRAME)
-        sound = _middle(samples, begin, begin + reach, take)
+        sound = _middle(samples, begin, begin + reach, seconds)
         first_voice = self.networks.voice(sound)
-        second_voice = self.networks.voice(_middle(samples, end - reach, end, take))
-        cut = (whole.start + whole.end) / 2
-        first = replace(whole, end=cut, voice=first_voice, heard_s=take, narrow=is_narrow(sound))
-        second = replace(first, start=cut, end=whole.end, voice=second_voice)
+        second_voice = self.networks.voice(_middle(samples, end - reach, end, seconds))
+        cut = (full_stretch.start + full_stretch.end) / 2
+        first = replace(full_stretch, end=cut, voice=first_voice, heard_s=seconds, narrow=is_narrow(sound))
+        second = replace(first, start=cut, end=full_stretch.end, voice=second_voice)
         if float(first_voice @ second_voice) < UNLIKE:
             yield first
             yield second
@@ -157,7 +157,7 @@ def _runs(active: NDArray[np.bool_]) -> list[tuple[int, int, tuple[int, ...]]]:
 def _coded(codes: NDArray[np.int64]) -> list[tuple[int, int, int]]:
     """Return (first, one past the last, voices as bits) of all frames, in order."""
     edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
-    return [(a, b, int(codes[a])) for a, b in itertools.pairwise(edges) if b > a]
+    return [(first, last, int(codes[first])) for first, last in itertools.pairwise(edges) if last > first]
 
 
 def _steady(runs: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

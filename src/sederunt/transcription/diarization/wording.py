@@ -90,8 +90,8 @@ def _settled(words: Sequence[Word], voices: list[int]) -> list[int]:
 def _move(words: Sequence[Word], voices: list[int], change: int) -> None:
     """Move a change of voice before word `change` to the nearest border between sentences."""
     voice_before, voice_after = voices[change - 1], voices[change]
-    for away in range(1, MOVED_WORDS + 1):
-        for border in (change - away, change + away):
+    for distance in range(1, MOVED_WORDS + 1):
+        for border in (change - distance, change + distance):
             if not 0 < border < len(words) or not _is_border(words, border):
                 continue
             moved_words = range(min(border, change), max(border, change))

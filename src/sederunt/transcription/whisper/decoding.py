@@ -206,18 +206,22 @@ class Network:
             for window, result in zip(windows, results, strict=True)
         ]
 
-    def continue_text(self, samples: Samples, before: str, *, language: str, context: int) -> list[TimedWord] | None:
+    def continue_text(self, samples: Samples, beginning: str, *, language: str, context: int) -> list[TimedWord] | None:
         """Decode the words after a known beginning, for drafts: no timestamps, no second try.
 
         Return None if the text repeats itself. Times come from the attention and count from the start of the samples.
         """
         encoded = self.encode(samples, context=context)
         tokenizer = self._tokenizer(language)
-        prefix_tokens: list[int] = tokenizer.encode(before) if before else []
+        prefix_tokens: list[int] = tokenizer.encode(beginning) if beginning else []
         prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps, *prefix_tokens]
-        room = LEAST_TOKENS // 2 + round(TOKENS_PER_S * encoded.seconds)
+        most_new_tokens = LEAST_TOKENS // 2 + round(TOKENS_PER_S * encoded.seconds)
         result = self._model.model.generate(
-            encoded.output, [prompt], beam_size=1, max_length=min(448, len(prompt) + room), suppress_tokens=[-1]
+            encoded.output,
+            [prompt],
+            beam_size=1,
+            max_length=min(448, len(prompt) + most_new_tokens),
+            suppress_tokens=[-1],
         )[0]
         text_tokens = [token for token in result.sequences_ids[0] if token < tokenizer.eot]
         tokens = text_tokens[len(prefix_tokens) :]  # the prefix is part of the output

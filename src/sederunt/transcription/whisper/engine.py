@@ -279,8 +279,8 @@ class Whisper:
             ]
             if passage.end < len(piece) / RATE:
                 # Whole frames, so that their speech activity holds for the next window too.
-                ended_s = window.start + int(passage.end / FRAME_S + 0.01) * FRAME_S
-                read_sound.end_s = max(read_sound.end_s + 1.0, ended_s)
+                end_s = window.start + int(passage.end / FRAME_S + 0.01) * FRAME_S
+                read_sound.end_s = max(read_sound.end_s + 1.0, end_s)
                 return
             read_sound.end_s = window.end
 
@@ -330,10 +330,11 @@ def chosen(languages: Collection[str], lang: str | None, guess: Language | None,
         languages: those that the model can transcribe.
         likely: the language of others in the same talk.
     """
-    guessed = guess.tag if guess is not None else None
-    sure = guessed if guess is not None and guess.sure else None
+    guessed_tag = guess.tag if guess is not None else None
+    sure_tag = guessed_tag if guess is not None and guess.sure else None
     return next(
-        (tag for tag in (primary_tag(lang), sure, likely, guessed) if tag is not None and tag in languages), "en"
+        (tag for tag in (primary_tag(lang), sure_tag, likely, guessed_tag) if tag is not None and tag in languages),
+        "en",
     )
 
 

@@ -60,8 +60,8 @@ def lacking(file_names: Set[str], kind: str | None) -> list[str]:
     """Return what a model needs besides these files; `kind` is that of an ONNX network."""
     if kind is not None:
         suffix = ".int8.onnx" if in_8_bits(file_names, kind) else ".onnx"
-        names = (*(f"{part}{suffix}" for part in ONNX_PARTS[kind]), ONNX_VOCABULARY, CONFIG)
-        return [name for name in names if name not in file_names]
+        needed_names = (*(f"{part}{suffix}" for part in ONNX_PARTS[kind]), ONNX_VOCABULARY, CONFIG)
+        return [name for name in needed_names if name not in file_names]
     vocabulary = () if file_names & {*_VOCABULARIES} else _VOCABULARIES[:1]
     return [*(name for name in _NEEDED if name not in file_names), *vocabulary]
 

@@ -74,11 +74,11 @@ def wanted_of(file_names: Set[str]) -> Set[str]:
     kind = files.likely_kind(file_names)
     if kind is None:
         return _WANTED & file_names
-    beside = {files.CONFIG, files.ONNX_VOCABULARY} & file_names
+    config_files = {files.CONFIG, files.ONNX_VOCABULARY} & file_names
     eight_bits = {name for name in file_names if name.endswith(".int8.onnx")}
     if files.in_8_bits(file_names, kind):
-        return beside | eight_bits
-    return beside | {name for name in file_names - eight_bits if name.endswith((".onnx", ".onnx.data"))}
+        return config_files | eight_bits
+    return config_files | {name for name in file_names - eight_bits if name.endswith((".onnx", ".onnx.data"))}
 
 
 def _unreadable(repo: str, why: str) -> SetupError:

@@ -53,8 +53,8 @@ def loop_in(words: Sequence[str]) -> Loop | None:
     units, places = list[str](), list[int]()
     for place, word in enumerate(words):
         for unit in _UNIT.findall(word.lower()):
-            drawn = _DRAWN_OUT.match(unit)
-            parts = [drawn[1]] * (len(drawn[0]) // len(drawn[1])) if drawn else [unit]
+            drawn_out = _DRAWN_OUT.match(unit)
+            parts = [drawn_out[1]] * (len(drawn_out[0]) // len(drawn_out[1])) if drawn_out else [unit]
             units += parts
             places += [place] * len(parts)
     for size in range(1, len(units) // _MANY + 1):
@@ -118,10 +118,10 @@ def _likeness(shapes: NDArray[np.float32], longest: int) -> NDArray[np.float64]:
     """Return how similar the sound is to itself n steps later, for each n up to the longest."""
     count, steps = len(shapes), np.arange(longest + 1)
     spectrum = np.fft.rfft(shapes, 2 * count, axis=0)
-    common = np.fft.irfft((np.abs(spectrum) ** 2).sum(axis=1), 2 * count)[: longest + 1]
+    correlation = np.fft.irfft((np.abs(spectrum) ** 2).sum(axis=1), 2 * count)[: longest + 1]
     energy = np.concatenate(([0.0], np.cumsum((shapes**2).sum(axis=1))))
     earlier, later = energy[count - steps], energy[count] - energy[steps]
     # If one of the two holds hardly any sound, a scrap of it would decide.
-    enough = np.minimum(earlier, later) >= 0.2 * energy[count]
+    has_enough_sound = np.minimum(earlier, later) >= 0.2 * energy[count]
     # A steady tone hardly differs from the mean of all steps, so it must not count as similar.
-    return np.where(enough, common / (np.sqrt(earlier * later) + count), 0.0)
+    return np.where(has_enough_sound, correlation / (np.sqrt(earlier * later) + count), 0.0)

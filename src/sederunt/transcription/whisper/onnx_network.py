@@ -119,7 +119,7 @@ def words_of(
         if place < len(tokens) and not tokens[place].startswith(" "):
             continue
         word_logs = logs[first:place]
-        start, last = (min(at_s[which], seconds) for which in (first, place - 1))
+        start, last = (min(at_s[index], seconds) for index in (first, place - 1))
         following = at_s[place] if place < len(tokens) else seconds
         text = "".join(tokens[first:place])
         if text.strip():

@@ -86,13 +86,13 @@ class WhisperProvider:
         quality = quality_of(settings, task)
         model = model_for(settings, task, quality)
         whisper = load_whisper(settings.whisper, settings.data, model, workers=task.lane.cores)
-        with ThreadPoolExecutor(1, thread_name_prefix="voices") as beside:
-            given_up = threading.Event()
-            voices = beside.submit(self._voices, settings, task, given_up)
+        with ThreadPoolExecutor(1, thread_name_prefix="voices") as executor:
+            stop = threading.Event()
+            voices = executor.submit(self._voices, settings, task, stop)
             try:
                 heard_words = self._words(whisper, task, quality)
             except BaseException:
-                given_up.set()
+                stop.set()
                 raise
             spans = voices.result()
         if spans is None:
@@ -122,7 +122,7 @@ class WhisperProvider:
             lane=task.lane,
         )
 
-    def _voices(self, settings: Settings, task: Task, given_up: threading.Event) -> Sequence[VoiceSpan] | None:
+    def _voices(self, settings: Settings, task: Task, stop: threading.Event) -> Sequence[VoiceSpan] | None:
         """Return who speaks when; None if the task does not ask, or the networks are not on this machine."""
         if not task.several_voices:
             return None
@@ -132,7 +132,7 @@ class WhisperProvider:
         networks = load_networks(settings)
         if networks is None:
             return None
-        with task.lane.turns(lambda: task.cancelled.is_set() or given_up.is_set(), Rank.CHAIN) as turns:
+        with task.lane.turns(lambda: task.cancelled.is_set() or stop.is_set(), Rank.CHAIN) as turns:
             return diarize(networks, _reader(task), cancelled=task.cancelled, pause=turns.pause)
 
 

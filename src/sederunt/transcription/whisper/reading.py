@@ -106,8 +106,8 @@ def read(
     if not clean:
         phrases, end = _without_cut_word(phrases, end)
     # After a cut in mid-speech the next window begins anyway.
-    lacking = _unread if clean else uncovered
-    for start, stop in lacking(_spoken(activity, manner, told_s), _words(phrases)):
+    find_gaps = _unread if clean else uncovered
+    for start, stop in find_gaps(_spoken(activity, manner, told_s), _words(phrases)):
         # Speech after the last word is left to the next window, if there is one, unless this one has no words at all.
         is_behind = stop >= end - NEAR_S and phrases and start > max(word.end for word in _words(phrases))
         if is_behind and start > 2 and not last:

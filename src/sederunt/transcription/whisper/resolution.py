@@ -31,8 +31,8 @@ class Found:
 
     def size(self) -> int:
         """Return the bytes of all its files."""
-        elsewhere = [piece for piece in self.pieces if piece.parent != self.directory]
-        return files.size(self.directory) + sum(piece.stat().st_size for piece in elsewhere)
+        other_pieces = [piece for piece in self.pieces if piece.parent != self.directory]
+        return files.size(self.directory) + sum(piece.stat().st_size for piece in other_pieces)
 
     def faults(self) -> list[str]:
         """Return what is wrong with its files, as sentences."""

@@ -70,8 +70,8 @@ class UnreadSound:
                 return
             audible_frames = np.flatnonzero(loudness(self._buffer[:_SCAN]) >= FLOOR)
             if len(audible_frames):
-                if (ahead := int(audible_frames[0]) * FRAME - lead) >= FRAME:
-                    self._drop(ahead)
+                if (silent_samples := int(audible_frames[0]) * FRAME - lead) >= FRAME:
+                    self._drop(silent_samples)
                 return
             at_end = self._waiting is None and len(self._buffer) <= _SCAN
             self._drop(len(self._buffer) if at_end else min(len(self._buffer), _SCAN) - lead)

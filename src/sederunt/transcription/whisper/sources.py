@@ -82,10 +82,10 @@ def _root(source: str) -> Path | None:
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
-def _candidates(name: str, within: Sequence[Path]) -> Mapping[str, Sequence[tuple[Path, ...]]]:
+def _candidates(name: str, folders: Sequence[Path]) -> Mapping[str, Sequence[tuple[Path, ...]]]:
     """Return the candidates for each file of a pinned model, by size; empty if one file has none."""
     pinned_files = PINNED.get(name, {})
-    piece_groups = [*_alone(within), *_in_pieces(within)] if pinned_files else []
+    piece_groups = [*_alone(folders), *_in_pieces(folders)] if pinned_files else []
     sizes = [(pieces, sum(piece.stat().st_size for piece in pieces)) for pieces in piece_groups]
     copies_by_file = {
         file: [pieces for pieces, size in sizes if size == pinned_file.size]
@@ -94,12 +94,12 @@ def _candidates(name: str, within: Sequence[Path]) -> Mapping[str, Sequence[tupl
     return copies_by_file if all(copies_by_file.values()) else {}
 
 
-def _alone(within: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
-    return ((path,) for root in within for path in sorted(root.rglob("*")) if path.is_file())
+def _alone(folders: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
+    return ((path,) for root in folders for path in sorted(root.rglob("*")) if path.is_file())
 
 
-def _in_pieces(within: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
+def _in_pieces(folders: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
     """Yield the pieces of each split file, perhaps from several folders, each piece once."""
-    pieces = {path.name: path for root in reversed(within) for path in root.rglob(f"*{_PIECE}*") if path.is_file()}
+    pieces = {path.name: path for root in reversed(folders) for path in root.rglob(f"*{_PIECE}*") if path.is_file()}
     for _, names in groupby(sorted(pieces), lambda name: name.partition(_PIECE)[0]):
         yield tuple(pieces[name] for name in names)

@@ -54,8 +54,8 @@ class HeardUtterance:
     def lead(self, first: int, most_s: float) -> speech.Samples:
         """Return the sound from here up to a sample of the stream; if it exceeds `most_s`, from a pause on."""
         samples = as_float(self.samples[: max(0, first - self.first)])
-        silent = np.zeros(max(0, first - self.first - len(self.samples)), np.float32)
-        sound = np.concatenate([samples, silent])
+        padding = np.zeros(max(0, first - self.first - len(self.samples)), np.float32)
+        sound = np.concatenate([samples, padding])
         sound = sound[len(sound) % FRAME :]
         length_s = len(sound) / RATE
         if length_s > most_s:

@@ -32,8 +32,8 @@ def model_for(settings: Settings, lang: str | None) -> str | None:
         return settings.live.model
     if not resolution.writes_live(settings.whisper, settings.data):
         return AUTO_NAME if primary_tag(lang) not in (None, ENGLISH) else _small(settings) or AUTO_NAME
-    english = primary_tag(lang) in (None, ENGLISH)
-    return _small(settings) if english and not settings.whisper.path else None
+    is_english = primary_tag(lang) in (None, ENGLISH)
+    return _small(settings) if is_english and not settings.whisper.path else None
 
 
 def _small(settings: Settings) -> str | None:

@@ -144,8 +144,8 @@ class Track:
             return None
         silence_s = self.open.silence_s(self.cuts)
         if silence_s >= self.cuts.settle_s:
-            is_early = self.open.settled is None and not pressed
-            return (Turn.SETTLE, self.open, self.overdue(Turn.SETTLE, self.open, step_s)) if is_early else None
+            is_due = self.open.settled is None and not pressed
+            return (Turn.SETTLE, self.open, self.overdue(Turn.SETTLE, self.open, step_s)) if is_due else None
         if silence_s >= BLOCK * FRAME_S:
             return None
         waited_s = self.overdue(Turn.DRAFT, self.open, step_s)
