@@ -18,7 +18,7 @@ from sederunt.transcription.whisper.live.detector import Hearing
 ALIKE, FOUNDS_S = 0.36, 1.0
 # Likeness subtracted from a voice that another thread of the same piece already has.
 OTHER_THREAD = 0.15
-# Shorter stretches that are less alike than this to everybody get no voice of their own.
+# A shorter stretch that is less alike than this to everybody gets no voice by itself; its surroundings decide.
 UNSURE = 0.26
 # Two voices that are this much alike, after SETTLED_S seconds of each, are one.
 ONE_VOICE, SETTLED_S = 0.6, 3.0

@@ -51,7 +51,7 @@ class TokenPhrase:
     """The words that the model wrote between two timestamps."""
 
     start: float
-    end: float | None  # None where the model left it open
+    end: float | None  # None if the model left it open
     words: tuple[TimedWord, ...]
 
 
@@ -91,7 +91,7 @@ class ReadingOptions:
     """How to read a window."""
 
     language: str = "en"
-    prompt: tuple[int, ...] = ()  # tokens of what came before, or of custom vocabulary
+    prompt: tuple[int, ...] = ()  # tokens of the preceding text, or of custom vocabulary
     beams: int = 1
     context: int = LEAST_CONTEXT  # the least frames that the encoder sees
     forbid_repeats: bool = False

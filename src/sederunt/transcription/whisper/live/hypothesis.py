@@ -15,7 +15,7 @@ from sederunt.transcription.whisper.decoding import TimedWord
 class Steadiness:
     """When words count as stable."""
 
-    edge_s: float = 0.5  # words that end this close to the end of the sound do not
+    edge_s: float = 0.5  # words that end this close to the end of the sound do not count
     agreements: int = 2  # readings in a row that must agree; 1 accepts words at once
     show_edge: bool = True  # whether drafts also show words of the edge
 

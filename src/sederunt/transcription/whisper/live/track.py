@@ -31,7 +31,7 @@ class Cuts:
     holds: float = 0.3  # frames above this keep it open
     lead_s: float = 0.4  # sound kept before the first frame
     end_s: float = 0.4  # silence that ends it
-    settle_s: float = 0.19  # silence after which it is read as if it were over, because it mostly is
+    settle_s: float = 0.19  # silence after which it is read as if it were over; mostly it is
     whole_s: float = 1.5  # speech that may be a whole sentence; shorter clauses are better read together with more
     limit_s: float = 15.0  # the longest utterance
     search_s: float = 8.0  # from this length on, a pause of pause_s ends it
