@@ -1,4 +1,4 @@
-"""AssemblyAI's JSON read: words in milliseconds, voices as letters. Pure."""
+"""Parse AssemblyAI's JSON: word times in milliseconds, voices as letters. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MARKS = '.,!?;:…"“”„»«()[]'
 
 
 def parse(body: Any, duration_s: float = 0.0) -> Result:
-    """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
+    """Return a file's transcript, empty for silence. Raises Unreadable if the answer has no field for words."""
     answer = record(body)
     place(answer, "words", "utterances", "text")
     return Result(
@@ -37,39 +37,39 @@ def parse(body: Any, duration_s: float = 0.0) -> Result:
 
 
 def _said(answer: Mapping[str, Any], duration_s: float) -> list[Token]:
-    """Return the words; where there are none those of the utterances, else of the text."""
+    """Return the words; without any, those of the utterances, or else of the text."""
     voices = Voices()
-    if found := tokens(records(answer.get("words")), voices):
-        return found
-    for each in records(answer.get("utterances")):
-        start, end = number(each.get("start")) / 1000, number(each.get("end")) / 1000
-        found += tokens(records(each.get("words")), voices) or spread(
-            text(each.get("text")), start, end, speaker=voices.number(voice_of(each), start, end)
+    if words := tokens(records(answer.get("words")), voices):
+        return words
+    for utterance in records(answer.get("utterances")):
+        start, end = number(utterance.get("start")) / 1000, number(utterance.get("end")) / 1000
+        words += tokens(records(utterance.get("words")), voices) or spread(
+            text(utterance.get("text")), start, end, speaker=voices.number(voice_of(utterance), start, end)
         )
-    found = found or spread(text(answer.get("text")), 0.0, number(answer.get("audio_duration"), duration_s))
-    return sure(found, records(answer.get("words")), "text")
+    words = words or spread(text(answer.get("text")), 0.0, number(answer.get("audio_duration"), duration_s))
+    return sure(words, records(answer.get("words")), "text")
 
 
 def tokens(words: Iterable[Mapping[str, Any]], voices: Voices) -> list[Token]:
-    """Return the words of a file or of a turn, times in seconds, voices by first appearance."""
-    found = []
+    """Return the words of a file or turn, with times in seconds and voices numbered by first appearance."""
+    word_tokens = []
     for item in words:
-        written = text(item.get("text")).strip()
-        if not written:
+        word_text = text(item.get("text")).strip()
+        if not word_text:
             continue
         start = number(item.get("start")) / 1000
         word = Word(
-            word=written.strip(_MARKS) or written,
+            word=word_text.strip(_MARKS) or word_text,
             start=round(start, 3),
             end=round(max(start, number(item.get("end"), start * 1000) / 1000), 3),
             confidence=share(item.get("confidence")),
             speaker=voices.number(voice_of(item), start, number(item.get("end")) / 1000),
         )
-        found.append(Token(word=word, written=written, ends_sentence=written.endswith((".", "?", "!"))))
-    return found
+        word_tokens.append(Token(word=word, written=word_text, ends_sentence=word_text.endswith((".", "?", "!"))))
+    return word_tokens
 
 
 def voice_of(item: Mapping[str, Any]) -> str | None:
-    """Return the letter of a word's voice; None where AssemblyAI does not know it."""
+    """Return the letter of a word's voice; None if AssemblyAI does not know it."""
     label = text(item.get("speaker"))
     return None if label in ("", "UNKNOWN") else label

@@ -1,4 +1,4 @@
-"""What is asked of AssemblyAI: a file, a transcript of it, or a stream. Pure."""
+"""Build requests to AssemblyAI: upload a file, transcribe it, open a stream. Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from sederunt.transcription.languages import primary_tag
 
 UPLOAD, TRANSCRIPTS, SOCKET = "/v2/upload", "/v2/transcript", "/v3/ws"
 ENGLISH, SEVERAL = "universal-streaming-english", "universal-streaming-multilingual"
-LISTED = 100  # transcripts looked through for ours; newest first
+LISTED = 100  # transcripts in a page of a listing, newest first
 
 
 def headers(access: Access) -> dict[str, str]:
-    """Return the header that carries the key, with no word before it."""
+    """Return the header with the key, which has no prefix."""
     return {"authorization": access.key}
 
 
 def check(_access: Access) -> VendorCall:
-    """List one transcript: free, and refused without a good key."""
+    """List one transcript: free, and refused without a valid key."""
     return VendorCall(method="GET", path=TRANSCRIPTS, query=[("limit", "1")])
 
 
@@ -33,20 +33,20 @@ def upload(ask: Ask) -> VendorCall:
 
 
 def transcribe(ask: Ask, audio_url: str) -> VendorCall:
-    """Have an uploaded file transcribed."""
-    wanted: dict[str, Any] = {
+    """Submit an uploaded file for transcription."""
+    payload: dict[str, Any] = {
         "audio_url": audio_url,
         "speech_models": [ask.model.vendor_model],
         "speaker_labels": ask.diarize,
         "filter_profanity": ask.mask_profanity,
     }
     if tag := primary_tag(ask.lang):
-        wanted["language_code"] = tag
+        payload["language_code"] = tag
     else:
-        wanted["language_detection"] = True
+        payload["language_detection"] = True
     if ask.vocabulary:
-        wanted["keyterms_prompt"] = list(ask.vocabulary)
-    return VendorCall(method="POST", path=TRANSCRIPTS, json=wanted)
+        payload["keyterms_prompt"] = list(ask.vocabulary)
+    return VendorCall(method="POST", path=TRANSCRIPTS, json=payload)
 
 
 def transcripts() -> VendorCall:
@@ -55,12 +55,12 @@ def transcripts() -> VendorCall:
 
 
 def older_transcripts(listing: Any) -> VendorCall | None:
-    """List the transcripts before those of a listing: what it calls previous is older."""
+    """List the transcripts older than those of a page, which calls them previous."""
     return continued(transcripts(), record(record(listing).get("page_details")).get("prev_url"))
 
 
 def transcript(transcript_id: str) -> VendorCall:
-    """Look at a transcript, or fetch it: it is one address."""
+    """Fetch the state of a transcript and, once it is done, its text."""
     return VendorCall(method="GET", path=f"{TRANSCRIPTS}/{transcript_id}")
 
 

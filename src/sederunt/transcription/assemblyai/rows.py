@@ -25,7 +25,7 @@ PROVIDER_ROW = ProviderRow(
     ),
 )
 
-# AssemblyAI's page on universal-2, read 2026-11-28; its variants of English aside.
+# AssemblyAI's page on universal-2, read 2026-11-28; without its variants of English.
 _TAGS = """
     af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu
     hy id is it ja jw ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt

@@ -1,4 +1,4 @@
-"""AssemblyAI's stream: its messages, both ways. Pure."""
+"""Encode and decode the messages of AssemblyAI's streams. Pure."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from sederunt.transcription.cloud.reading import (
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, StreamRefused, Told
 from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, taken_back
 
-UNKNOWN = "UNKNOWN"  # a voice that it could not tell
+UNKNOWN = "UNKNOWN"  # the label of an unrecognised voice
 TERMINATE = json.dumps({"type": "Terminate"})
-MOST_TURNS = 500  # whose parts are remembered for a late change of their voice
+MOST_TURNS = 500  # whose parts are kept, in case their voice is corrected later
 
 Turn = Mapping[str, Any]
 T = TypeVar("T")
 
 
 class AssemblyCodec:
-    """One stream. A turn's message has its whole text; a formatted one follows the final one and takes its place.
+    """One stream. Each message has the whole text of its turn; a formatted version follows and replaces the final one.
 
-    A final turn waits for its formatted twin, and is settled without where the next turn comes first.
+    A final turn waits for its formatted version; if the next turn comes first, it is settled unformatted.
     """
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._waiting: Turn | None = None
-        self._next = 0  # the number of the turn to come
-        self._until = 0.0  # where the last turn ended
+        self._next = 0  # the number of the next turn
+        self._until = 0.0  # the end of the last turn
         self._settled: dict[int, list[Said]] = {}  # turn → its parts
-        self._revisions: dict[int, Turn] = {}  # turn → what was told of its voices later
+        self._revisions: dict[int, Turn] = {}  # turn → a later correction of its voices
         self._drafted: set[str] = set()
 
     def opening(self) -> Sequence[Message]:
@@ -70,12 +70,12 @@ class AssemblyCodec:
             case "SpeechStarted":
                 return (Onset(f"{self._next}.0", number(body.get("timestamp")) / 1000),)
             case "SpeakerRevision":
-                return [said for each in records(body.get("revisions")) for said in self._revised(each)]
+                return [event for revision in records(body.get("revisions")) for event in self._revised(revision)]
             case "Termination":
                 return [*self._without_its_twin(), Finished()]
             case "Error":
-                why, code = text(body.get("error")), int(number(body.get("error_code")))
-                return (StreamRefused(kind=kind_of(code, why), message=why, code=str(code or "")),)
+                reason, code = text(body.get("error")), int(number(body.get("error_code")))
+                return (StreamRefused(kind=kind_of(code, reason), message=reason, code=str(code or "")),)
         return ()
 
     def _turn(self, turn: Turn) -> Iterator[Told]:
@@ -97,49 +97,49 @@ class AssemblyCodec:
             yield from self._settle(turn)
 
     def _draft(self, turn: Turn) -> Iterator[Told]:
-        said = list(self._said(turn))
-        keys = {part.key for part in said}
+        parts = list(self._said(turn))
+        keys = {part.key for part in parts}
         yield from self._taken_back(keys)
         self._drafted = keys
-        yield from (Draft(part) for part in said)
+        yield from (Draft(part) for part in parts)
 
     def _settle(self, turn: Turn) -> Iterator[Told]:
         order = self._order(turn)
-        said = [self._by_revision(part, self._revisions.get(order)) for part in self._said(turn)]
-        yield from self._taken_back({part.key for part in said})
+        parts = [self._by_revision(part, self._revisions.get(order)) for part in self._said(turn)]
+        yield from self._taken_back({part.key for part in parts})
         self._drafted = set()
         self._next = max(self._next, order + 1)
-        _note(self._settled, order, said)
-        yield from (Settled(part) for part in said)
-        if said:
-            self._until = max(part.end for part in said)
+        _note(self._settled, order, parts)
+        yield from (Settled(part) for part in parts)
+        if parts:
+            self._until = max(part.end for part in parts)
             yield Heard(self._until)
 
     def _revised(self, turn: Turn) -> Iterator[Told]:
-        """Settle the parts of a turn anew whose voice turned out to be another's; their words stay as they are."""
+        """Settle again the parts of a turn whose voice was corrected; their words stay unchanged."""
         order = self._order(turn)
-        _note(self._revisions, order, turn)  # for a turn that still waits for its twin
-        before = self._settled.get(order, [])
-        after = [self._by_revision(part, turn) for part in before]
-        yield from (Settled(part) for part, was in zip(after, before, strict=True) if part != was)
-        if before:
-            self._settled[order] = after
+        _note(self._revisions, order, turn)  # for a turn that still waits for its formatted version
+        old_parts = self._settled.get(order, [])
+        new_parts = [self._by_revision(part, turn) for part in old_parts]
+        yield from (Settled(part) for part, old_part in zip(new_parts, old_parts, strict=True) if part != old_part)
+        if old_parts:
+            self._settled[order] = new_parts
 
     def _by_revision(self, part: Said, revision: Turn | None) -> Said:
         label = self._label(_voice_within(revision, part)) if revision is not None else None
         return part if label is None else replace(part, label=label)
 
-    def _taken_back(self, kept: set[str]) -> Iterator[Told]:
-        for key in sorted(self._drafted - kept):
+    def _taken_back(self, current_keys: set[str]) -> Iterator[Told]:
+        for key in sorted(self._drafted - current_keys):
             yield taken_back(key)
 
     def _said(self, turn: Turn) -> Iterator[Said]:
         voices = Voices()
-        words = tokens(records(turn.get("words")), voices)
+        timed_words = tokens(records(turn.get("words")), voices)
         labels = voices.labels
-        whole = text(turn.get("speaker_label")) if not labels else ""
-        found = words or spread(text(turn.get("transcript")), self._until, self._until)
-        for n, part in enumerate(utterances_of(found, pause_s=float("inf"))):
+        turn_label = text(turn.get("speaker_label")) if not labels else ""
+        word_tokens = timed_words or spread(text(turn.get("transcript")), self._until, self._until)
+        for n, part in enumerate(utterances_of(word_tokens, pause_s=float("inf"))):
             yield Said(
                 key=f"{self._order(turn)}.{n}",
                 start=part.start,
@@ -147,7 +147,7 @@ class AssemblyCodec:
                 transcript=part.transcript,
                 confidence=part.confidence,
                 words=part.words,
-                label=self._label(labels.get(part.speaker) or whole),
+                label=self._label(labels.get(part.speaker) or turn_label),
                 lang=language(turn.get("language_code")),
             )
 
@@ -158,20 +158,20 @@ class AssemblyCodec:
         return int(number(turn.get("turn_order")))
 
 
-def _note(turns: dict[int, T], order: int, what: T) -> None:
-    turns[order] = what
+def _note(turns: dict[int, T], order: int, value: T) -> None:
+    turns[order] = value
     if len(turns) > MOST_TURNS:
         del turns[next(iter(turns))]
 
 
 def _voice_within(turn: Turn, part: Said) -> str:
-    """Return the voice of most of a turn's words that lie in a part; of a turn whose words have none, its own."""
-    found = Counter(
+    """Return the voice of most of a turn's words within a part; if its words have none, the turn's own."""
+    label_counts = Counter(
         label
         for word in records(turn.get("words"))
         if (label := voice_of(word)) is not None and part.start <= _middle(word) <= part.end
     )
-    return next((label for label, _ in found.most_common(1)), text(turn.get("speaker_label")))
+    return next((label for label, _ in label_counts.most_common(1)), text(turn.get("speaker_label")))
 
 
 def _middle(word: Mapping[str, Any]) -> float:

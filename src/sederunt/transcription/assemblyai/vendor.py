@@ -21,35 +21,35 @@ SESSION_S = 3 * 3600.0
 
 
 async def batch(job: VendorJob) -> Result:
-    """Upload, submit, wait. A job has no field of ours; it is found again by the address of its upload."""
+    """Upload, submit and wait. A job has no field for our reference: it is found again by the URL of its upload."""
     url = await job.once("upload", requests.upload(job.ask), "upload_url", act="take the file")
     find = Find(call=requests.transcripts(), pick=lambda listing: _ours(listing, url), older=requests.older_transcripts)
     job_id = await job.once("submit", requests.transcribe(job.ask, url), find=find)
     job.leaves(job_id)
-    sent = requests.transcript(job_id)
-    told = await job.poll(sent, state)
-    if status_word(record(told).get("status")) in ("error", "failed"):
-        return Result(utterances=(), detected_lang=None)  # nobody speaks in it
-    return await job.fetch(sent, lambda told: parse(told, job.ask.duration_s), told=told)
+    transcript_call = requests.transcript(job_id)
+    answer = await job.poll(transcript_call, state)
+    if status_word(record(answer).get("status")) in ("error", "failed"):
+        return Result(utterances=(), detected_lang=None)  # the file has no speech
+    return await job.fetch(transcript_call, lambda answer: parse(answer, job.ask.duration_s), answer=answer)
 
 
-def state(told: Any) -> Progress | Explained:
-    """Read how far a job is: failures come with a 200, and so does a file without a word."""
-    shown = record(told)
-    match status_word(shown.get("status")):
+def state(answer: Any) -> Progress | Explained:
+    """Return the progress of a job. Failures come with status 200, and so do files without speech."""
+    transcript = record(answer)
+    match status_word(transcript.get("status")):
         case "completed":
             return Progress.DONE
         case "error" | "failed":
-            why = text(shown.get("error"))
-            is_silent = any(words in why.lower() for words in SILENT)
-            return Progress.DONE if is_silent else Explained(message=why, kind=phrase_kind(why))
+            reason = text(transcript.get("error"))
+            is_silent = any(phrase in reason.lower() for phrase in SILENT)
+            return Progress.DONE if is_silent else Explained(message=reason, kind=phrase_kind(reason))
     return Progress.RUNNING
 
 
 def _ours(listing: Any, url: str) -> Mapping[str, Any] | None:
-    """Return the job of our upload, which another try had submitted."""
+    """Return the job of our upload, submitted by an earlier attempt."""
     jobs = records(record(listing).get("transcripts"))
-    return next((each for each in jobs if each.get("audio_url") == url), None)
+    return next((job for job in jobs if job.get("audio_url") == url), None)
 
 
 VENDOR = Vendor(

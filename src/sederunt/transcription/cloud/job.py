@@ -152,9 +152,9 @@ class VendorJob:
         return await self._sent("hear", call, read, None, act, is_billed=True)
 
     async def fetch(
-        self, call: VendorCall, read: Callable[[Any], T], *, told: Any = None, act: str = "hand out the transcript"
+        self, call: VendorCall, read: Callable[[Any], T], *, answer: Any = None, act: str = "hand out the transcript"
     ) -> T:
-        """Return what a job has come to, as `read` reads it: from `told`, where that has it, else asked for.
+        """Return what a job has come to, as `read` reads it: from `answer`, where that has it, else asked for.
 
         A vendor that is done and does not show it yet (404, the wrong moment, an answer without a place for it) is
         asked again for a while: it is paid. Raises ProviderError, which says what the vendor answered.
@@ -162,10 +162,10 @@ class VendorJob:
         waited_s, pause_s = 0.0, self._client.manners.first_poll_s
         while True:
             try:
-                told = await self._client.fetch(call, act) if told is None else told
-                return read(told)
+                answer = await self._client.fetch(call, act) if answer is None else answer
+                return read(answer)
             except Unreadable as fault:
-                error = self._unread(fault, told, act)
+                error = self._unread(fault, answer, act)
             except ProviderError as refusal:
                 if refusal.status not in NOT_SHOWN:
                     raise
@@ -174,7 +174,7 @@ class VendorJob:
                 raise error
             logger.info("vendor asked again", action="transcript_awaited", after_s=pause_s, why=str(error))
             await self._client.manners.pause(pause_s)
-            told, waited_s = None, waited_s + pause_s
+            answer, waited_s = None, waited_s + pause_s
             pause_s = min(self._client.manners.longest_poll_s, pause_s * 1.5)
 
     def _unread(self, fault: Unreadable, told: Any, act: str) -> ProviderError:

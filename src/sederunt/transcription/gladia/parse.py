@@ -1,4 +1,4 @@
-"""Gladia's JSON read: utterances with words that keep the space before them, of jobs and of sessions alike. Pure."""
+"""Parse Gladia's JSON, of jobs and sessions: utterances whose words keep the space before them. Pure."""
 
 from __future__ import annotations
 
@@ -28,60 +28,60 @@ _MARKS = '.,!?;:…"“”„»«()[]'
 
 
 def parse(body: Any, duration_s: float = 0.0) -> Result:
-    """Return a finished job's transcript. Silence has no words; raises Unreadable where there is no place for any."""
+    """Return a finished job's transcript, empty for silence. Raises Unreadable if the answer has no field for words."""
     result = record(record(body).get("result"))
     transcription = record(result.get("transcription"))
     place(transcription, "utterances", "full_transcript")
     voices = Voices()
     utterances: list[Utterance] = []
     seconds: Counter[str] = Counter()
-    for each in records(transcription.get("utterances")):
-        utterances += utterances_of(tokens(each, voices))
-        if code := language(each.get("language")):
-            seconds[code] += max(1, round(number(each.get("end")) - number(each.get("start"))))
+    for utterance in records(transcription.get("utterances")):
+        utterances += utterances_of(tokens(utterance, voices))
+        if code := language(utterance.get("language")):
+            seconds[code] += max(1, round(number(utterance.get("end")) - number(utterance.get("start"))))
     if not utterances:
         end = number(record(result.get("metadata")).get("audio_duration"), duration_s)
         utterances = [*utterances_of(spread(text(transcription.get("full_transcript")), 0.0, end))]
-    told = records(transcription.get("utterances"))
-    sure(utterances, told, "text", "words")
-    sure(utterances, (word for each in told for word in records(each.get("words"))), "word")
-    listed = transcription.get("languages")
-    for tag in listed if isinstance(listed, list) else []:
+    utterance_records = records(transcription.get("utterances"))
+    sure(utterances, utterance_records, "text", "words")
+    sure(utterances, (word for utterance in utterance_records for word in records(utterance.get("words"))), "word")
+    language_tags = transcription.get("languages")
+    for tag in language_tags if isinstance(language_tags, list) else []:
         if code := language(tag):
             seconds[code] += 0
     return Result(utterances=ordered(utterances), detected_lang=next((c for c, _ in seconds.most_common(1)), None))
 
 
 def tokens(utterance: Mapping[str, Any], voices: Voices) -> list[Token]:
-    """Return the words of an utterance; one without a space before it goes on with the last, as in Japanese."""
+    """Return the words of an utterance; one without a space before it is glued to the last, as in Japanese."""
     channel, voice = utterance.get("channel"), voices.number(_label(utterance), *_stretch(utterance))
-    found: list[Token] = []
+    word_tokens: list[Token] = []
     words = records(utterance.get("words"))
     has_spaces = any(text(item.get("word"))[:1].isspace() for item in words[1:])
     for item in words:
         raw = text(item.get("word"))
-        written = raw.strip()
-        if not written:
+        word_text = raw.strip()
+        if not word_text:
             continue
         start = number(item.get("start"), number(utterance.get("start")))
         word = Word(
-            word=written.strip(_MARKS) or written,
+            word=word_text.strip(_MARKS) or word_text,
             start=round(start, 3),
             end=round(max(start, number(item.get("end"), start)), 3),
             confidence=share(item.get("confidence")),
             speaker=voice,
         )
-        found.append(
+        word_tokens.append(
             Token(
                 word=word,
-                written=written,
-                glued=bool(found) and has_spaces and not raw[:1].isspace(),
-                ends_sentence=written.endswith((".", "?", "!")),
+                written=word_text,
+                glued=bool(word_tokens) and has_spaces and not raw[:1].isspace(),
+                ends_sentence=word_text.endswith((".", "?", "!")),
                 channel=channel if isinstance(channel, Hashable) else None,
             )
         )
     start, end = number(utterance.get("start")), number(utterance.get("end"))
-    return found or spread(text(utterance.get("text")), start, end, speaker=voice)
+    return word_tokens or spread(text(utterance.get("text")), start, end, speaker=voice)
 
 
 def _stretch(utterance: Mapping[str, Any]) -> tuple[float, float]:
@@ -89,6 +89,6 @@ def _stretch(utterance: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _label(utterance: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return what tells the voice: the speaker, within its channel; None where nobody was told apart."""
+    """Return the channel and speaker that identify the voice; None if voices are not told apart."""
     speaker = text(utterance.get("speaker"))
     return (text(utterance.get("channel")) or "0", speaker) if speaker else None

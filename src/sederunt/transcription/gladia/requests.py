@@ -1,4 +1,4 @@
-"""What is asked of Gladia: a file, a job for it, or a live session. Pure."""
+"""Build requests to Gladia: upload a file, submit a job, begin a live session. Pure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
 UPLOAD, JOBS, LIVE = "/v2/upload", "/v2/pre-recorded", "/v2/live"
-LIVE_COPY = "live/"  # begins the notes of live sessions, among those of jobs
-UNANSWERED = "unanswered-live/"  # begins the note of a session whose id is not known: its reference follows
-LISTED = 100  # jobs looked through for ours; newest first
+LIVE_COPY = "live/"  # prefix of noted live sessions; noted jobs have none
+UNANSWERED = "unanswered-live/"  # prefix of a noted session whose id is unknown; its reference follows
+LISTED = 100  # jobs in a page of a listing, newest first
 ENDPOINT_S = 0.3  # silence that ends an utterance
-LONGEST_S = 15  # an utterance without a pause is cut then
+LONGEST_S = 15  # an utterance without a pause is cut after so long
 
 
 def headers(access: Access) -> dict[str, str]:
-    """Return the header that carries the key."""
+    """Return the header with the key."""
     return {"x-gladia-key": access.key}
 
 
 def check(_access: Access) -> VendorCall:
-    """List one job: free, and refused without a good key."""
+    """List one job: free, and refused without a valid key."""
     return VendorCall(method="GET", path=JOBS, query=[("limit", "1")])
 
 
@@ -34,8 +34,8 @@ def upload(ask: Ask) -> VendorCall:
 
 
 def submit(ask: Ask, audio_url: str) -> VendorCall:
-    """Have an uploaded file transcribed."""
-    wanted: dict[str, Any] = {
+    """Submit an uploaded file for transcription."""
+    payload: dict[str, Any] = {
         "audio_url": audio_url,
         "model": ask.model.vendor_model,
         "diarization": ask.diarize,
@@ -43,7 +43,7 @@ def submit(ask: Ask, audio_url: str) -> VendorCall:
         **_language(ask),
         **_vocabulary(ask),
     }
-    return VendorCall(method="POST", path=JOBS, json=wanted)
+    return VendorCall(method="POST", path=JOBS, json=payload)
 
 
 def jobs() -> VendorCall:
@@ -52,12 +52,12 @@ def jobs() -> VendorCall:
 
 
 def older_jobs(listing: Any) -> VendorCall | None:
-    """List the jobs behind those of a listing."""
+    """List the jobs older than those of a page."""
     return continued(jobs(), record(listing).get("next"))
 
 
 def job(job_id: str) -> VendorCall:
-    """Look at a job; when it is done, its transcript is there, too."""
+    """Fetch the state of a job and, once it is done, its transcript."""
     return VendorCall(method="GET", path=f"{JOBS}/{job_id}")
 
 
@@ -68,7 +68,7 @@ def delete(_access: Access, copy: str) -> tuple[VendorCall, ...]:
 
 
 def live_copy(session_id: str) -> str:
-    """Return the note of a live session."""
+    """Return the copy to note for a live session."""
     return LIVE_COPY + session_id
 
 
@@ -78,13 +78,13 @@ def live_sessions() -> VendorCall:
 
 
 def older_live_sessions(listing: Any) -> VendorCall | None:
-    """List the live sessions behind those of a listing."""
+    """List the live sessions older than those of a page."""
     return continued(live_sessions(), record(listing).get("next"))
 
 
 def begin(ask: Ask) -> VendorCall:
-    """Begin a live session; the answer holds the address to connect to, with a token inside."""
-    wanted: dict[str, Any] = {
+    """Begin a live session; the answer has the URL to connect to, with a token in it."""
+    payload: dict[str, Any] = {
         "encoding": "wav/pcm",
         "bit_depth": 16,
         "sample_rate": 16_000,
@@ -107,9 +107,9 @@ def begin(ask: Ask) -> VendorCall:
         **_language(ask),
     }
     if vocabulary := _vocabulary(ask):
-        wanted["realtime_processing"] = vocabulary
+        payload["realtime_processing"] = vocabulary
     region = [("region", ask.access.region)] if ask.access.region else []
-    return VendorCall(method="POST", path=LIVE, query=region, json=wanted)
+    return VendorCall(method="POST", path=LIVE, query=region, json=payload)
 
 
 def _language(ask: Ask) -> dict[str, Any]:

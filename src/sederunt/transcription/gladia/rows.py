@@ -12,7 +12,7 @@ PROVIDER_ROW = ProviderRow(
     max_audio_minutes=135,
     max_file_bytes=1_000_000_000,
     url=_URL,
-    socket_url=_SOCKET,  # what a session is really connected to comes with its first answer
+    socket_url=_SOCKET,  # the real URL of a session comes with the answer that begins it
     regions=MappingProxyType({name: Region(url=_URL, socket_url=_SOCKET) for name in ("eu-west", "us-west")}),
     paths=("/v2/upload", "/v2/pre-recorded", "/v2/live"),
     sources=(

@@ -1,4 +1,4 @@
-"""Gladia's live session: its messages, both ways. Pure."""
+"""Encode and decode the messages of Gladia's live sessions. Pure."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ STOP = json.dumps({"type": "stop_recording"})
 
 
 class GladiaCodec:
-    """One session, over as many connections as it takes. Utterances have ids; nobody's voice is told apart."""
+    """One session, over as many connections as needed. Utterances have ids; voices are not told apart."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._open: dict[str, float] = {}  # drafted and not settled: id → where it begins
+        self._open: dict[str, float] = {}  # drafted and not settled: id → start
 
     def opening(self) -> Sequence[Message]:
         return ()
@@ -52,35 +52,35 @@ class GladiaCodec:
             case "transcript":
                 return list(self._transcript(data))
             case "speech_start":
-                at = number(data.get("time"))
-                return (Onset(f"at {at:g}", at),)
+                start_s = number(data.get("time"))
+                return (Onset(f"at {start_s:g}", start_s),)
             case "audio_chunk":
-                reached = data.get("byte_range")
-                if not flag(body.get("acknowledged")) or not isinstance(reached, list) or len(reached) < 2:
+                byte_range = data.get("byte_range")
+                if not flag(body.get("acknowledged")) or not isinstance(byte_range, list) or len(byte_range) < 2:
                     return ()
-                return (Acknowledged(int(number(reached[1]))),)
+                return (Acknowledged(int(number(byte_range[1]))),)
             case "end_session":
                 return (Finished(),)
             case "error":
-                why = text(data.get("message")) or text(record(body.get("error")).get("message"))
-                return (StreamRefused(kind=ProviderFault.TRANSIENT, message=why, code=""),)
+                reason = text(data.get("message")) or text(record(body.get("error")).get("message"))
+                return (StreamRefused(kind=ProviderFault.TRANSIENT, message=reason, code=""),)
         return ()
 
     def _transcript(self, data: Mapping[str, Any]) -> Iterator[Told]:
         utterance = record(data.get("utterance"))
         key = text(data.get("id")) or f"at {number(utterance.get('start')):g}"
-        said = self._said(key, utterance)
+        part = self._said(key, utterance)
         if not flag(data.get("is_final")):
-            self._open[key] = said.start
-            yield Draft(said)
+            self._open[key] = part.start
+            yield Draft(part)
             return
-        # A final may come under an id of its own: drafts that began before its end were its own.
-        for draft in [k for k, start in self._open.items() if k == key or start < said.end]:
+        # A final may have an id of its own: drafts that began before its end belong to it.
+        for draft in [open_key for open_key, start in self._open.items() if open_key == key or start < part.end]:
             del self._open[draft]
             if draft != key:
                 yield taken_back(draft)
-        yield Settled(said)
-        yield Heard(said.end)
+        yield Settled(part)
+        yield Heard(part.end)
 
     def _said(self, key: str, utterance: Mapping[str, Any]) -> Said:
         parts = utterances_of(tokens({**utterance, "speaker": None}, Voices()), pause_s=float("inf"))

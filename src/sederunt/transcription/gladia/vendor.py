@@ -21,58 +21,60 @@ from sederunt.transcription.provider import Result
 from sederunt.transcription.sessions import CopyNotes
 
 SESSION_S = 3 * 3600.0
-# Close codes after which a session is over, though its address still answers (4403).
+# Close codes after which a session is over, although its URL still answers (4403).
 ENDS = frozenset({1000, *range(4400, 4500)})
-# After any other code it goes on at the same address. That needs no key: no code speaks of keys here.
+# After any other code the session goes on at the same URL. That needs no key, so no code means a wrong one.
 GOES_ON = dict.fromkeys(CLOSES, ProviderFault.TRANSIENT)
 
 
 async def batch(job: VendorJob) -> Result:
-    """Upload, submit and wait: the job's own answer holds the transcript. A repeated submit would be billed again."""
+    """Upload, submit and wait: the finished job has the transcript. A repeated submit would be billed again."""
     url = await job.once("upload", requests.upload(job.ask), "audio_url", act="take the file")
     find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference), older=requests.older_jobs)
     job_id = await job.once("submit", requests.submit(job.ask, url), find=find)
     job.leaves(job_id)
-    sent = requests.job(job_id)
-    return await job.fetch(sent, lambda told: parse(told, job.ask.duration_s), told=await job.poll(sent, state))
+    job_call = requests.job(job_id)
+    return await job.fetch(
+        job_call, lambda answer: parse(answer, job.ask.duration_s), answer=await job.poll(job_call, state)
+    )
 
 
 async def start(client: Client, ask: Ask, copies: CopyNotes) -> str:
-    """Begin a live session; return the address to connect to.
+    """Begin a live session; return the URL to connect to.
 
-    Gladia keeps its sound and transcript for a year, so it is noted before it is there: by our reference, until the
-    answer names its id.
+    Gladia keeps its sound and transcript for a year, so it is noted before it is requested: by our reference, until
+    the answer has its id.
     """
     ask = replace(ask, reference=uuid4().hex)
     unanswered = requests.UNANSWERED + ask.reference
     await copies.add(unanswered)
     try:
-        begun = record(await client.fetch(requests.begin(ask), "begin a session"))
+        session = record(await client.fetch(requests.begin(ask), "begin a session"))
     except ProviderError as error:
         if error.status is not None and error.status < 500:
             await copies.replace(unanswered, None)
         raise
-    if session_id := text(begun.get("id")):
+    if session_id := text(session.get("id")):
         await copies.replace(unanswered, requests.live_copy(session_id))
-    url = text(begun.get("url"))
+    url = text(session.get("url"))
     if not url:
         raise client.speaker.refusal("begin a session", 502, Explained(message="it named no address"))
     return url
 
 
-def state(told: Any) -> Progress | Explained:
-    """Read how far a job is."""
-    shown = record(told)
-    match status_word(shown.get("status")):
+def state(answer: Any) -> Progress | Explained:
+    """Return the progress of a job."""
+    job = record(answer)
+    match status_word(job.get("status")):
         case "done":
             return Progress.DONE
         case "error" | "failed":
-            return Explained(message=text(shown.get("error_message")), code=str(shown.get("error_code") or ""))
+            return Explained(message=text(job.get("error_message")), code=str(job.get("error_code") or ""))
     return Progress.RUNNING
 
 
 async def copies_of(client: Client, copy: str) -> Sequence[str]:
-    """Return the notes of what is to be deleted: a session whose id never came is looked up by our reference."""
+    """Return the copies to delete. A session whose id never came is looked up by our reference."""
     if not copy.startswith(requests.UNANSWERED):
         return (copy,)
     reference = copy.removeprefix(requests.UNANSWERED)
@@ -86,13 +88,13 @@ async def copies_of(client: Client, copy: str) -> Sequence[str]:
 
 
 def _ours(listing: Any, reference: str) -> Mapping[str, Any] | None:
-    """Return the job with our reference, which another try had submitted."""
-    for each in records(record(listing).get("items")):
-        metadata = record(each.get("custom_metadata")) or record(
-            record(each.get("request_params")).get("custom_metadata")
+    """Return the job with our reference, submitted by an earlier attempt."""
+    for entry in records(record(listing).get("items")):
+        metadata = record(entry.get("custom_metadata")) or record(
+            record(entry.get("request_params")).get("custom_metadata")
         )
         if reference and metadata.get("reference") == reference:
-            return each
+            return entry
     return None
 
 

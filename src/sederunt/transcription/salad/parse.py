@@ -1,4 +1,4 @@
-"""SaladCloud's JSON read: words where it gives them, else sentences. Pure."""
+"""Parse SaladCloud's JSON: words if it has any, else sentences. Pure."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _PLACES = ("word_segments", "sentence_level_timestamps", "text")
 
 
 def parse(output: Any, duration_s: float = 0.0) -> Result:
-    """Return a file's transcript: of its words, else sentences, else text. It never says which language it heard.
+    """Return a file's transcript: from words, else sentences, else text. The answer never names the language.
 
-    Raises Unreadable where there is no place for words.
+    Raises Unreadable if the answer has no field for words.
     """
     answer = record(output)
     place(answer, *_PLACES)
@@ -43,27 +43,27 @@ def parse(output: Any, duration_s: float = 0.0) -> Result:
 
 
 def is_elsewhere(output: Any) -> str | None:
-    """Return the address of a transcript that was too large for the answer; None where the answer holds it."""
+    """Return the URL of a transcript that was too large for the answer; None if the answer contains it."""
     answer = record(output)
     return None if any(answer.get(name) is not None for name in _PLACES) else text(answer.get("url")) or None
 
 
 def _tokens(words: Sequence[Mapping[str, Any]]) -> list[Token]:
-    voices, found = Voices(), list[Token]()
+    voices, tokens = Voices(), list[Token]()
     for item in words:
-        if not (written := text(item.get("word")).strip()):
+        if not (word_text := text(item.get("word")).strip()):
             continue
-        # A word that could not be aligned has no times: it stands where the last one ended.
-        start = number(item.get("start"), found[-1].word.end if found else 0.0)
+        # A word that could not be aligned has no times: it starts where the last one ended.
+        start = number(item.get("start"), tokens[-1].word.end if tokens else 0.0)
         word = Word(
-            word=written.strip('.,!?;:…"') or written,
+            word=word_text.strip('.,!?;:…"') or word_text,
             start=round(start, 3),
             end=round(max(start, number(item.get("end"), start)), 3),
             confidence=share(item.get("score")),
             speaker=voices.number(item.get("speaker"), start, number(item.get("end"))),
         )
-        found.append(Token(word=word, written=written, ends_sentence=written.endswith((".", "?", "!"))))
-    return found
+        tokens.append(Token(word=word, written=word_text, ends_sentence=word_text.endswith((".", "?", "!"))))
+    return tokens
 
 
 def _sentences(sentences: Sequence[Mapping[str, Any]]) -> tuple[Utterance, ...]:
@@ -82,7 +82,7 @@ def _sentences(sentences: Sequence[Mapping[str, Any]]) -> tuple[Utterance, ...]:
 
 
 def _stretch(sentence: Mapping[str, Any]) -> tuple[float, float]:
-    """Return where a sentence begins and ends, which it tells in one of two ways."""
+    """Return the start and end of a sentence, which come in one of two formats."""
     pair = sentence.get("timestamp")
     start, end = pair if isinstance(pair, list) and len(pair) == 2 else (0.0, 0.0)
     return number(sentence.get("start"), number(start)), number(sentence.get("end"), number(end))

@@ -1,4 +1,4 @@
-"""What is asked of SaladCloud: a file into its storage, then a job that names the file's address. Pure."""
+"""Build requests to SaladCloud: upload a file to its storage, then submit a job with the file's URL. Pure."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
 STORAGE = "https://storage-api.salad.com"  # unless the settings name one address for everything
-SIGNED_S = 24 * 3600  # how long the file's address is good: longer than the longest queue
-LISTED = 100  # jobs looked through for ours; newest first
+SIGNED_S = 24 * 3600  # how long the file's URL is valid: longer than the longest queue
+LISTED = 100  # jobs in a page of a listing, newest first
 THREE_LETTERS = frozenset({"haw", "yue"})
 
 
 def headers(access: Access) -> dict[str, str]:
-    """Return the header that carries the key."""
+    """Return the header with the key."""
     return {"salad-api-key": access.key}
 
 
 def check(access: Access) -> VendorCall:
-    """Look at the transcription endpoint: free, and refused without a good key or for another's organisation."""
+    """Fetch the transcription endpoint: free, and refused without a valid key for the organisation."""
     return VendorCall(method="GET", path=_endpoint(access, "transcribe"))
 
 
 def file_name(ask: Ask) -> str:
-    """Return the name of our file in its storage: the same in every try."""
+    """Return the name of our file in storage: the same for every attempt."""
     suffix = ask.file_name.rpartition(".")[2]
     return f"{re.sub(r'[^A-Za-z0-9_-]', '-', ask.reference) or 'sound'}.{suffix}"
 
 
 def upload(ask: Ask) -> VendorCall:
-    """Put the file into storage; the answer holds an address that needs no key."""
+    """Upload the file to storage; the answer has a URL that needs no key."""
     return VendorCall(
         method="PUT",
         path=_file(ask.access, file_name(ask)),
@@ -46,8 +46,8 @@ def upload(ask: Ask) -> VendorCall:
 
 
 def submit(ask: Ask, url: str) -> VendorCall:
-    """Ask for a transcript of the file at an address."""
-    wanted: dict[str, Any] = {
+    """Submit the file at a URL for transcription."""
+    payload: dict[str, Any] = {
         "url": url,
         "word_level_timestamps": True,
         "sentence_level_timestamps": True,
@@ -55,13 +55,13 @@ def submit(ask: Ask, url: str) -> VendorCall:
         "sentence_diarization": ask.diarize,
     }
     if tag := _language(ask.lang):
-        wanted["language_code"] = tag
+        payload["language_code"] = tag
     if ask.vocabulary:
-        wanted["custom_vocabulary"] = ", ".join(ask.vocabulary)
+        payload["custom_vocabulary"] = ", ".join(ask.vocabulary)
     return VendorCall(
         method="POST",
         path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs",
-        json={"input": wanted, "metadata": {"reference": ask.reference}},
+        json={"input": payload, "metadata": {"reference": ask.reference}},
     )
 
 
@@ -72,14 +72,14 @@ def jobs(ask: Ask, page: int = 1) -> VendorCall:
 
 
 def older_jobs(ask: Ask, listing: Any) -> VendorCall | None:
-    """List the jobs behind those of a listing; one that is not full has none."""
-    listed = record(listing)
-    is_full = len(records(listed.get("items"))) >= number(listed.get("page_size"), LISTED)
-    return jobs(ask, int(number(listed.get("page"), 1)) + 1) if is_full else None
+    """List the jobs older than those of a page; a page that is not full is the last."""
+    page = record(listing)
+    is_full = len(records(page.get("items"))) >= number(page.get("page_size"), LISTED)
+    return jobs(ask, int(number(page.get("page"), 1)) + 1) if is_full else None
 
 
 def job(ask: Ask, job_id: str) -> VendorCall:
-    """Look at a job."""
+    """Fetch the state of a job."""
     return VendorCall(method="GET", path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs/{job_id}")
 
 
@@ -89,14 +89,14 @@ def answer(url: str) -> VendorCall:
 
 
 def delete(access: Access, name: str) -> tuple[VendorCall, ...]:
-    """Delete a file of ours from storage, or a job, which is named by its path; one that runs ends."""
+    """Delete our file from storage, or a job, which is named by its path; a running job is stopped."""
     if name.startswith("/"):
         return (VendorCall(method="DELETE", path=name),)
     return (VendorCall(method="DELETE", path=_file(access, name), root=STORAGE),)
 
 
 def _language(lang: str | None) -> str | None:
-    """Return a code that it knows; of a language it may not know none, for a wrong one makes a translation."""
+    """Return a language code that SaladCloud knows, or None: a wrong one causes a translation."""
     tag = primary_tag(lang)
     return tag if tag is not None and (len(tag) == 2 or tag in THREE_LETTERS) else None
 

@@ -21,7 +21,7 @@ MODELS = (
         provider="salad",
         vendor_model="transcribe",
         for_recordings=True,
-        # Without a language it finds one and does not say which; a wrong one makes a translation.
+        # Without a language it detects one and does not say which; a wrong one causes a translation.
         can=frozenset({Can.DIARIZE, Can.VOCABULARY}),
         vocabulary=VocabularyRule(),
         price=Price(per_hour=0.20, as_of="2026-04-09"),

@@ -19,8 +19,8 @@ ENDED = frozenset({"failed", "cancelled"})
 
 
 async def batch(job: VendorJob) -> Result:
-    """Upload, submit, wait, and fetch where the transcript lies elsewhere; the upload is deleted at once, the job with
-    the recording: it holds the transcript.
+    """Upload, submit, wait, and fetch the transcript if it is stored elsewhere. The upload is deleted at once; the job,
+    which holds the transcript, with the recording.
     """
     url = await job.once("upload", requests.upload(job.ask), "url", act="take the file")
     copy = requests.file_name(job.ask)
@@ -31,19 +31,21 @@ async def batch(job: VendorJob) -> Result:
         older=lambda listing: requests.older_jobs(job.ask, listing),
     )
     job_id = await job.once("submit", requests.submit(job.ask, url), find=find)
-    sent = requests.job(job.ask, job_id)
-    job.leaves(sent.path)
-    result = await job.fetch(sent, lambda told: _held(told, job.ask.duration_s), told=await job.poll(sent, state))
+    job_call = requests.job(job.ask, job_id)
+    job.leaves(job_call.path)
+    result = await job.fetch(
+        job_call, lambda answer: _held(answer, job.ask.duration_s), answer=await job.poll(job_call, state)
+    )
     if isinstance(result, str):
         result = await job.fetch(requests.answer(result), lambda output: parse(output, job.ask.duration_s))
     await job.erase(copy)
     return result
 
 
-def state(told: Any) -> Progress | Explained:
-    """Read how far a job is; some of its successes are failures."""
-    shown = record(told)
-    status, output = status_word(shown.get("status")), record(shown.get("output"))
+def state(answer: Any) -> Progress | Explained:
+    """Return the progress of a job; some that succeeded contain an error."""
+    job = record(answer)
+    status, output = status_word(job.get("status")), record(job.get("output"))
     if status == "succeeded":
         error = output.get("error")
         return Explained(message=str(error)[:300], kind=ProviderFault.MEDIA) if error else Progress.DONE
@@ -52,18 +54,16 @@ def state(told: Any) -> Progress | Explained:
     return Progress.RUNNING
 
 
-def _held(told: Any, duration_s: float) -> Result | str:
-    """Return the transcript of a job that is done, or the address where it lies."""
-    output = record(told).get("output")
+def _held(answer: Any, duration_s: float) -> Result | str:
+    """Return the transcript of a finished job, or the URL where it is stored."""
+    output = record(answer).get("output")
     return is_elsewhere(output) or parse(output, duration_s)
 
 
 def _ours(listing: Any, reference: str) -> Mapping[str, Any] | None:
-    """Return the job with our reference, which another try had submitted."""
+    """Return the job with our reference, submitted by an earlier attempt."""
     jobs = records(record(listing).get("items"))
-    return next(
-        (each for each in jobs if reference and record(each.get("metadata")).get("reference") == reference), None
-    )
+    return next((job for job in jobs if reference and record(job.get("metadata")).get("reference") == reference), None)
 
 
 VENDOR = Vendor(
