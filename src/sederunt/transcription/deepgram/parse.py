@@ -1,4 +1,4 @@
-"""Deepgram's JSON read: of a file's answer, and of a stream's messages. Pure."""
+"""Parse Deepgram's JSON, of answers for files and of stream messages. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sederunt.transcription.provider import Result
 
 
 def parse(body: Any, duration_s: float = 0.0) -> Result:
-    """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
+    """Return a file's transcript, empty for silence. Raises Unreadable if the answer has no field for words."""
     results = obj(obj(body).get("results"))
     place(results, "channels", "utterances")
     utterances: list[Utterance] = []
@@ -36,11 +36,11 @@ def parse(body: Any, duration_s: float = 0.0) -> Result:
     for n, channel in enumerate(_channels(results)):
         best = obj(next(iter(records(channel.get("alternatives"))), None))
         end_s = number(obj(obj(body).get("metadata")).get("duration"), duration_s)
-        found = tokens(best, voices, channel=n) or spread(text(best.get("transcript")), 0.0, end_s)
-        utterances += utterances_of(sure(found, records(best.get("words")), "word", "punctuated_word"))
+        word_tokens = tokens(best, voices, channel=n) or spread(text(best.get("transcript")), 0.0, end_s)
+        utterances += utterances_of(sure(word_tokens, records(best.get("words")), "word", "punctuated_word"))
         for tag in (channel.get("detected_language"), *listed(best.get("languages"))):
             if code := language(tag):
-                languages[code] += len(found) or 1
+                languages[code] += len(word_tokens) or 1
         for word in records(best.get("words")):
             if code := language(word.get("language")):
                 languages[code] += 1
@@ -49,48 +49,54 @@ def parse(body: Any, duration_s: float = 0.0) -> Result:
 
 
 def _channels(results: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the channels; where none of them says anything, what was said as the utterances have it."""
+    """Return the channels; if none of them has any words, a channel with those of the utterances."""
     channels = records(results.get("channels"))
-    if any(_says(each) for channel in channels for each in records(channel.get("alternatives"))):
+    if any(_says(alternative) for channel in channels for alternative in records(channel.get("alternatives"))):
         return channels
-    said = [each for each in records(results.get("utterances")) if _says(each)]
-    return [{**(channels[0] if channels else {}), "alternatives": [{"words": _words(said)}]}] if said else channels
+    utterances = [utterance for utterance in records(results.get("utterances")) if _says(utterance)]
+    return (
+        [{**(channels[0] if channels else {}), "alternatives": [{"words": _words(utterances)}]}]
+        if utterances
+        else channels
+    )
 
 
 def _words(utterances: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the words of utterances; of one that has a text only, the words of that, spread over its time."""
+    """Return the words of utterances; those of a mere text are spread over the time of its utterance."""
     return [
-        {"speaker": each.get("speaker"), **word}
-        for each in utterances
-        for word in records(each.get("words"))
+        {"speaker": utterance.get("speaker"), **word}
+        for utterance in utterances
+        for word in records(utterance.get("words"))
         or [
             {"word": token.word.word, "start": token.word.start, "end": token.word.end}
-            for token in spread(text(each.get("transcript")), number(each.get("start")), number(each.get("end")))
+            for token in spread(
+                text(utterance.get("transcript")), number(utterance.get("start")), number(utterance.get("end"))
+            )
         ]
     ]
 
 
-def _says(each: Mapping[str, Any]) -> bool:
-    return bool(records(each.get("words")) or text(each.get("transcript")).strip())
+def _says(item: Mapping[str, Any]) -> bool:
+    return bool(records(item.get("words")) or text(item.get("transcript")).strip())
 
 
 def tokens(alternative: Mapping[str, Any], voices: Voices, *, channel: int = 0) -> list[Token]:
-    """Return the words of an alternative, times in seconds, voices by first appearance."""
-    found = []
-    for word in records(alternative.get("words")):
-        plain = text(word.get("word")) or text(word.get("punctuated_word"))
+    """Return the words of an alternative, with times in seconds and voices numbered by first appearance."""
+    word_tokens = []
+    for item in records(alternative.get("words")):
+        plain = text(item.get("word")) or text(item.get("punctuated_word"))
         if not plain.strip():
             continue
-        written = text(word.get("punctuated_word")) or plain
-        start = number(word.get("start"))
-        said = Word(
+        punctuated = text(item.get("punctuated_word")) or plain
+        start = number(item.get("start"))
+        word = Word(
             word=plain,
             start=round(start, 3),
-            end=round(max(start, number(word.get("end"), start)), 3),
-            confidence=share(word.get("confidence"), 0.0),
-            speaker=voices.number(word.get("speaker"), start, number(word.get("end"))),
+            end=round(max(start, number(item.get("end"), start)), 3),
+            confidence=share(item.get("confidence"), 0.0),
+            speaker=voices.number(item.get("speaker"), start, number(item.get("end"))),
         )
-        found.append(
-            Token(word=said, written=written, ends_sentence=written.endswith((".", "?", "!")), channel=channel)
+        word_tokens.append(
+            Token(word=word, written=punctuated, ends_sentence=punctuated.endswith((".", "?", "!")), channel=channel)
         )
-    return found
+    return word_tokens

@@ -1,4 +1,4 @@
-"""What is asked of Deepgram: one address for files and for streams, everything else in its query. Pure."""
+"""Build requests to Deepgram: one path for files and streams, with all options in the query. Pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Query = list[tuple[str, str]]
 
 
 def headers(access: Access) -> dict[str, str]:
-    """Return the headers. A key is a "Token"; "Bearer" is for short-lived tokens only."""
+    """Return the headers. Keys use the scheme "Token"; "Bearer" is for short-lived tokens only."""
     return {"authorization": f"Token {access.key}"}
 
 
 def check(_access: Access) -> VendorCall:
-    """Ask for the key's own projects: free, and refused (401) without a good key. One that may only transcribe gets a
+    """List the projects of the key: free, and refused (401) without a valid key. A key that may only transcribe gets
     403: the list needs the scope project:read.
     """
     return VendorCall(method="GET", path="/v1/projects", answering_refusals=frozenset({(403, None)}))
@@ -61,10 +61,10 @@ def _common(ask: Ask) -> Query:
         query.append(("diarize_model", "latest"))
     if ask.mask_profanity:
         query.append(("profanity_filter", "true"))
-    # Either vendor model takes one of the two, and fails, or ignores it, when it gets the other's.
+    # Each vendor model takes one of the two parameters; it rejects or ignores the other.
     if ask.model.vendor_model == NOVA_3:
         return query + [("keyterm", term) for term in ask.vocabulary]
-    # A phrase is its words; what follows a colon would be a word's weight.
+    # Phrases are split into words; a colon would begin the weight of a word.
     words = dict.fromkeys(word for term in ask.vocabulary for word in term.replace(":", " ").split())
     return query + [("keywords", word) for word in list(words)[:MOST_KEYWORDS]]
 
@@ -78,7 +78,7 @@ def _file_language(ask: Ask) -> Query:
 
 
 def _tag(lang: str | None) -> str | None:
-    """Return a tag that Deepgram takes: "fr" for "fr-FR", but "pt-BR" as it is; None where the language is to be found.
+    """Return a tag that Deepgram takes: "fr" for "fr-FR", but "pt-BR" unchanged; None to detect the language.
 
     "multi" is the default of streams.
     """

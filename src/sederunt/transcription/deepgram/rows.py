@@ -30,15 +30,15 @@ PROVIDER_ROW = ProviderRow(
 _ALL = frozenset(Can)
 _LIVE = _ALL - {Can.DETECT_LANGUAGE}  # a stream's language is not detected; "multi" follows several
 
-# Deepgram's changelog of 2024-05-14 (36 languages and variants); read 2026-11-22. Nothing came to this model since.
+# Deepgram's changelog of 2024-05-14 (36 languages and variants); read 2026-11-22. No language was added since.
 _NOVA_2 = "bg ca zh cs da nl en et fi fr de el hi hu id it ja ko lv lt ms no pl pt ro ru sk es sv th tr uk vi"
 _NOVA_2_LANGUAGES = frozenset(_NOVA_2.split())
 # Languages are added to nova-3 every few weeks (the changelog has ten such entries from 2025-08 to 2026-03, and its
-# "multi" knew 55 in 2026-10): a list here would refuse what Deepgram takes. It judges, and its refusal has a cause.
+# "multi" knew 55 in 2026-10): a list here would refuse some that Deepgram takes. Its own refusal states the cause.
 _NOVA_3_LANGUAGES = None
 
-# Tags that say more than a language, by Deepgram's changelog of 2025-08 to 2026-03, and English; read 2026-11-26. Of
-# any other ("fr-FR") the language alone is sent: "No such model/language/tier combination" is the answer to it.
+# Tags with a region or script, by Deepgram's changelog of 2025-08 to 2026-03, and English; read 2026-11-26. Of any
+# other ("fr-FR") only the language is sent: Deepgram would answer "No such model/language/tier combination".
 VARIANTS = MappingProxyType(
     {
         tag.lower(): tag
@@ -67,7 +67,7 @@ VARIANTS = MappingProxyType(
     }
 )
 
-# Keywords are single words, and phrases are sent as theirs. Key terms may be phrases.
+# Keywords are single words: phrases are split. Key terms may be phrases.
 MOST_KEYWORDS = 100
 _KEYWORDS = VocabularyRule(terms=MOST_KEYWORDS)
 _KEYTERMS = VocabularyRule(terms=100, words=6, letters=100, tokens=500)
@@ -85,7 +85,7 @@ MODELS = (
         vocabulary=_KEYWORDS,
         price=Price(per_hour=0.26, as_of="2026-08-01", note="read second-hand; diarization $0.12/h on top"),
     ),
-    # The specification's list for recordings does not have it; so it is here.
+    # Not `for_recordings`: the specification's list for recordings lacks it.
     ModelRow(
         identifier="vendor2-v3",
         aliases=("deepgram-v3",),

@@ -1,4 +1,4 @@
-"""Deepgram's stream: its messages, both ways. Pure."""
+"""Encode and decode the messages of Deepgram's streams. Pure."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, 
 
 KEEPALIVE = json.dumps({"type": "KeepAlive"})
 CLOSE = json.dumps({"type": "CloseStream"})
-_FINALS_KEPT = 500  # to know one that is told again or late: half an hour of the shortest windows
+_FINALS_KEPT = 500  # to recognise repeated and late finals: half an hour of the shortest windows
 
 
 class DeepgramCodec:
     """One stream. Words come in windows that do not overlap: a window is drafted, redrafted, then final.
 
-    A segment is a window's words of one voice. Keys are made of the window's number, for windows have no name; a
-    late one, behind which another is final already, is named by its begin.
+    A segment is the words of one voice in a window. Windows have no id, so a key is made of the window's number, or,
+    for a window that becomes final after a later one, of its start.
     """
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._window, self._final_until, self._is_closing = 0, 0.0, False
         self._drafted: set[str] = set()  # keys of this window
-        self._finals: deque[tuple[float, float]] = deque(maxlen=_FINALS_KEPT)  # begin and end of each
+        self._finals: deque[tuple[float, float]] = deque(maxlen=_FINALS_KEPT)  # start and end of each
 
     def opening(self) -> Sequence[Message]:
         return ()
@@ -64,13 +64,13 @@ class DeepgramCodec:
                 return list(self._results(body))
             case "SpeechStarted":
                 return (Onset(_key(str(self._window), 0), number(body.get("timestamp"))),)
-            case "Metadata":  # the last word only where it was asked for
+            case "Metadata":  # the last message only after CloseStream
                 return (Finished(),) if self._is_closing else ()
             case "Error":
-                code, why = text(body.get("variant")), text(body.get("description")) or text(body.get("message"))
-                is_ours = code.startswith(("Schema", "Invalid", "DATA"))
-                kind = ProviderFault.INVALID_REQUEST if is_ours else ProviderFault.TRANSIENT
-                return (StreamRefused(kind=kind, message=why, code=code),)
+                code, reason = text(body.get("variant")), text(body.get("description")) or text(body.get("message"))
+                is_our_fault = code.startswith(("Schema", "Invalid", "DATA"))
+                kind = ProviderFault.INVALID_REQUEST if is_our_fault else ProviderFault.TRANSIENT
+                return (StreamRefused(kind=kind, message=reason, code=code),)
         return ()
 
     def _results(self, body: Mapping[str, Any]) -> Iterator[Told]:
@@ -79,16 +79,16 @@ class DeepgramCodec:
         end = start + number(body.get("duration"))
         best = record(next(iter(records(record(body.get("channel")).get("alternatives"))), None))
         if end <= self._final_until and self._final_until > 0:
-            if is_final and not self._is_told(start, end):  # overtaken by the window behind it
+            if is_final and not self._is_told(start, end):  # overtaken by the next window
                 self._finals.append((start, end))
                 yield from (Settled(part) for part in self._said(best, start, end, f"{start:.3f}s"))
             return
-        said = list(self._said(best, start, end, str(self._window)))
-        gone = self._drafted - {part.key for part in said}
-        self._drafted = {part.key for part in said}
-        for key in sorted(gone):  # takes back what is not heard any more
+        parts = list(self._said(best, start, end, str(self._window)))
+        dropped_keys = self._drafted - {part.key for part in parts}
+        self._drafted = {part.key for part in parts}
+        for key in sorted(dropped_keys):
             yield taken_back(key)
-        for part in said:
+        for part in parts:
             yield Settled(part) if is_final else Draft(part)
         if not is_final:
             return
@@ -99,9 +99,9 @@ class DeepgramCodec:
         yield Heard(end)
 
     def _is_told(self, start: float, end: float) -> bool:
-        """Return whether a final already has half of this window, or more."""
+        """Return whether a final already covers at least half of this window."""
         half = (end - start) / 2
-        return any(min(end, told_end) - max(start, told_start) >= half for told_start, told_end in self._finals)
+        return any(min(end, final_end) - max(start, final_start) >= half for final_start, final_end in self._finals)
 
     def _said(self, best: Mapping[str, Any], start: float, end: float, window: str) -> Iterator[Said]:
         lang = next((code for tag in listed(best.get("languages")) if (code := language(tag))), None)

@@ -13,8 +13,8 @@ from sederunt.transcription.provider import Result
 
 
 async def batch(job: VendorJob) -> Result:
-    """Transcribe by one request that answers with the transcript; nothing can be looked up, and nothing stays there."""
-    return await job.hear(requests.listen(job.ask), lambda told: parse(told, job.ask.duration_s))
+    """Transcribe with one request, answered by the transcript. Nothing can be looked up; Deepgram keeps nothing."""
+    return await job.hear(requests.listen(job.ask), lambda answer: parse(answer, job.ask.duration_s))
 
 
 VENDOR = Vendor(
@@ -28,8 +28,8 @@ VENDOR = Vendor(
         path=requests.stream,
         keepalive=KEEPALIVE,
         keepalive_s=4.0,
-        # 1011 is also what ten seconds without a sound end with; 1008 is sound that it could not decode, which the next
-        # session may hear, not a wrong key.
+        # 1011 also follows ten seconds without sound. 1008 is sound that could not be decoded (the next session may
+        # succeed), not a wrong key.
         closes={1008: ProviderFault.TRANSIENT},
     ),
 )
