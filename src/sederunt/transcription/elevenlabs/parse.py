@@ -1,4 +1,4 @@
-"""ElevenLabs' JSON read: words and the spaces between them, one after another. Pure."""
+"""Parse ElevenLabs' JSON: one list of words and the spaces between them. Pure."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _MARKS = '.,!?;:…"“”„»«()[]'
 
 
 def parse(body: Any, duration_s: float = 0.0) -> Result:
-    """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
+    """Return a file's transcript, empty for silence. Raises Unreadable if the answer has no field for words."""
     answer = record(body)
     place(answer, "words", "text")
     items = records(answer.get("words"))
-    found = _tokens(items)
-    if not found and not any(_kind(item) == "audio_event" for item in items):  # its text would be "(laughter)"
-        found = spread(text(answer.get("text")), 0.0, number(answer.get("audio_duration_secs"), duration_s))
-    sure(found, items, "text")
-    return Result(utterances=ordered(utterances_of(found)), detected_lang=language(answer.get("language_code")))
+    tokens = _tokens(items)
+    if not tokens and not any(_kind(item) == "audio_event" for item in items):  # its text would be "(laughter)"
+        tokens = spread(text(answer.get("text")), 0.0, number(answer.get("audio_duration_secs"), duration_s))
+    sure(tokens, items, "text")
+    return Result(utterances=ordered(utterances_of(tokens)), detected_lang=language(answer.get("language_code")))
 
 
 def _kind(item: Mapping[str, Any]) -> str:
@@ -45,36 +45,36 @@ def _kind(item: Mapping[str, Any]) -> str:
 
 
 def _tokens(items: Sequence[Mapping[str, Any]]) -> list[Token]:
-    """Return the words; a word with no space item before it goes on with the last one, as in Japanese."""
+    """Return the words; one without a space item before it is glued to the last, as in Japanese."""
     has_spaces = any(_kind(item) == "spacing" for item in items)
-    voices, found, spaced = Voices(), list[Token](), True
+    voices, tokens, is_after_space = Voices(), list[Token](), True
     for item in items:
         kind = _kind(item)
         if kind == "spacing":
-            spaced = True
-        if kind != "word" or not (written := text(item.get("text")).strip()):
+            is_after_space = True
+        if kind != "word" or not (word_text := text(item.get("text")).strip()):
             continue
         start = number(item.get("start"))
         word = Word(
-            word=written.strip(_MARKS) or written,
+            word=word_text.strip(_MARKS) or word_text,
             start=round(start, 3),
             end=round(max(start, number(item.get("end"), start)), 3),
             confidence=_confidence(item.get("logprob")),
             speaker=voices.number(item.get("speaker_id"), start, number(item.get("end"))),
         )
-        found.append(
+        tokens.append(
             Token(
                 word=word,
-                written=written,
-                glued=bool(found) and has_spaces and not spaced,
-                ends_sentence=written.endswith((".", "?", "!")),
+                written=word_text,
+                glued=bool(tokens) and has_spaces and not is_after_space,
+                ends_sentence=word_text.endswith((".", "?", "!")),
             )
         )
-        spaced = False
-    return found
+        is_after_space = False
+    return tokens
 
 
 def _confidence(logprob: Any) -> float:
-    """Return the probability of a word from its natural logarithm; 0 where there is none."""
+    """Return the probability of a word from its natural logarithm; 0 without one."""
     value = number(logprob, -math.inf) if not isinstance(logprob, bool) else -math.inf
     return share(math.exp(min(value, 0.0)))

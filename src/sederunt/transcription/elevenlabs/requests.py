@@ -1,4 +1,4 @@
-"""What is asked of ElevenLabs: one form, answered with the transcript. Pure."""
+"""Build requests to ElevenLabs: one form, answered with the transcript. Pure."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
 PATH = "/v1/speech-to-text"
-CODES: Mapping[str, str] = {"tl": "fil"}  # Tagalog stands in its list by this code alone
+CODES: Mapping[str, str] = {"tl": "fil"}  # its list has Tagalog under this code only
 
 
 def headers(access: Access) -> dict[str, str]:
-    """Return the header that carries the key."""
+    """Return the header with the key."""
     return {"xi-api-key": access.key}
 
 
 def check(_access: Access) -> VendorCall:
-    """Ask whose key it is: free, and refused without a good key. One that may only transcribe lacks a permission."""
+    """Fetch the user of the key: free, and refused without a valid key. A key for transcription lacks permission."""
     return VendorCall(method="GET", path="/v1/user", answering_refusals=frozenset({(401, "missing_permissions")}))
 
 
 def transcribe(ask: Ask) -> VendorCall:
-    """Send a file; the answer is its transcript. Laughter and doors are no words: events are not tagged."""
+    """Send a file; the answer is its transcript. Audio events, such as laughter, are not tagged."""
     form = [
         ("model_id", ask.model.vendor_model),
         ("timestamps_granularity", "word"),

@@ -15,7 +15,7 @@ from sederunt.transcription.elevenlabs.parse import parse
 from sederunt.transcription.elevenlabs.rows import MODELS, PROVIDER_ROW
 from sederunt.transcription.provider import Result
 
-# Its word for a refusal, where the HTTP status would mislead: an empty account answers 401 like a wrong key.
+# Codes of refusals whose HTTP status misleads: an empty account gets 401, like a wrong key.
 KINDS: Mapping[str, ProviderFault] = {
     "quota_exceeded": ProviderFault.PAYMENT,
     "invalid_audio": ProviderFault.MEDIA,
@@ -25,30 +25,30 @@ KINDS: Mapping[str, ProviderFault] = {
 
 
 async def batch(job: VendorJob) -> Result:
-    """Transcribe by one request that answers with the transcript, which stays there until it is deleted."""
+    """Transcribe with one request, answered by the transcript. ElevenLabs keeps it until it is deleted."""
 
-    def read(told: Any) -> Result:
-        if kept := text(record(told).get("transcription_id")):
-            job.leaves(kept)
-        return parse(told, job.ask.duration_s)
+    def read(answer: Any) -> Result:
+        if transcription_id := text(record(answer).get("transcription_id")):
+            job.leaves(transcription_id)
+        return parse(answer, job.ask.duration_s)
 
     return await job.hear(requests.transcribe(job.ask), read)
 
 
 def refusal(status: int, body: Any) -> Explained:
-    """Read a refusal: {"detail": {"status", "message"}}, or a list of faults of a form."""
+    """Read a refusal: {"detail": {"status", "message"}}, or a list of form errors."""
     detail = record(body).get("detail")
-    faults = [_fault(each) for each in records(detail)] if isinstance(detail, list) else []
+    faults = [_fault(fault) for fault in records(detail)] if isinstance(detail, list) else []
     if faults:
         return Explained(message="; ".join(filter(None, faults)))
-    told = explain(status, body)
-    return Explained(message=told.message, code=told.code, kind=KINDS.get(told.code))
+    explained = explain(status, body)
+    return Explained(message=explained.message, code=explained.code, kind=KINDS.get(explained.code))
 
 
-def _fault(told: Mapping[str, Any]) -> str:
-    """Read one fault of a form, such as {"loc": ["body", "model_id"], "msg": "Field required"}."""
-    place = [str(each) for each in listed(told.get("loc")) if each != "body"]
-    return ": ".join(filter(None, (".".join(place), text(told.get("msg")))))
+def _fault(fault: Mapping[str, Any]) -> str:
+    """Read one form error, such as {"loc": ["body", "model_id"], "msg": "Field required"}."""
+    place = [str(part) for part in listed(fault.get("loc")) if part != "body"]
+    return ": ".join(filter(None, (".".join(place), text(fault.get("msg")))))
 
 
 VENDOR = Vendor(
