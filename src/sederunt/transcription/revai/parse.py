@@ -1,4 +1,4 @@
-"""Rev.ai's JSON read: monologues of words and the marks between them. Pure."""
+"""Parse Rev.ai's JSON: monologues of words and the marks between them. Pure."""
 
 from __future__ import annotations
 
@@ -26,48 +26,48 @@ from sederunt.transcription.provider import Result
 
 
 def parse(body: Any, *, lang: str | None = None) -> Result:
-    """Return a file's transcript; its language is what another job found. Raises Unreadable where there is no place
-    for words.
-    """
+    """Return a file's transcript; `lang` is its language. Raises Unreadable if the answer has no field for words."""
     place(record(body), "monologues")
     monologues = records(record(body).get("monologues"))
-    spaced = any(_parts(element) for monologue in monologues for element in records(monologue.get("elements")))
+    has_space_marks = any(_parts(element) for monologue in monologues for element in records(monologue.get("elements")))
     voices = Voices()
     utterances: list[Utterance] = []
     for monologue in monologues:
         voice = voices.number(monologue.get("speaker"))
         elements = records(monologue.get("elements"))
-        utterances += utterances_of(sure(_tokens(elements, voice, spaced=spaced), elements, "value"))
+        utterances += utterances_of(sure(_tokens(elements, voice, has_space_marks=has_space_marks), elements, "value"))
     return Result(utterances=ordered(utterances), detected_lang=lang)
 
 
 def top_language(body: Any) -> str | None:
-    """Return the language that a language job is surest of; None where it says nothing usable."""
+    """Return the most likely language by a language job; None if it has no usable answer."""
     return language_tag(record(body).get("top_language"))
 
 
-def _tokens(elements: Sequence[Mapping[str, Any]], voice: int, *, spaced: bool) -> list[Token]:
-    """Return the words with the marks that follow them; a mark with a space in it parts two words.
+def _tokens(elements: Sequence[Mapping[str, Any]], voice: int, *, has_space_marks: bool) -> list[Token]:
+    """Return the words with the marks that follow them; a mark with a space separates two words.
 
-    `spaced` says that the answer has such marks: in one without any, words follow each other all the same.
+    `has_space_marks`: the answer has such marks. Without any, all words are separate.
     """
-    found: list[Token] = []
-    parted = True
+    tokens: list[Token] = []
+    is_parted = True
     for element in elements:
         value = text(element.get("value"))
         kind = _kind(element)
         if kind == "text" and value.strip():
-            found.append(_token(element, value.strip(), voice, glued=spaced and bool(found) and not parted))
-            parted = False
-        elif kind == "punct" and found:
-            parted = parted or _parts(element)
+            tokens.append(
+                _token(element, value.strip(), voice, glued=has_space_marks and bool(tokens) and not is_parted)
+            )
+            is_parted = False
+        elif kind == "punct" and tokens:
+            is_parted = is_parted or _parts(element)
             if mark := value.strip():
-                found[-1] = replace(
-                    found[-1],
-                    written=found[-1].written + mark,
-                    ends_sentence=found[-1].ends_sentence or mark[-1] in ".?!",
+                tokens[-1] = replace(
+                    tokens[-1],
+                    written=tokens[-1].written + mark,
+                    ends_sentence=tokens[-1].ends_sentence or mark[-1] in ".?!",
                 )
-    return found
+    return tokens
 
 
 def _kind(element: Mapping[str, Any]) -> str:
@@ -75,7 +75,7 @@ def _kind(element: Mapping[str, Any]) -> str:
 
 
 def _parts(element: Mapping[str, Any]) -> bool:
-    """Return whether a mark stands for a space, or holds one."""
+    """Return whether a mark is, or contains, a space."""
     value = text(element.get("value"))
     return _kind(element) == "punct" and (value != value.strip() or not value)
 

@@ -1,4 +1,4 @@
-"""What is asked of Rev.ai: a job for the transcript, and before it one for the language where none is given. Pure."""
+"""Build requests to Rev.ai: a transcription job, after a language job if no language is given. Pure."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from sederunt.transcription.languages import primary_tag
 
 JOBS, LANGUAGE_JOBS = "/speechtotext/v1/jobs", "/languageid/v1/jobs"
 TRANSCRIPT = "application/vnd.rev.transcript.v1.0+json"
-CODES = MappingProxyType({"zh": "cmn"})  # languages that Rev.ai names, and tells, otherwise
-LISTED = 100  # jobs looked through for ours; newest first
+CODES = MappingProxyType({"zh": "cmn"})  # languages for which Rev.ai uses another code
+LISTED = 100  # jobs in a page of a listing, newest first
 
 
 def headers(access: Access) -> dict[str, str]:
-    """Return the header that carries the key."""
+    """Return the header with the key."""
     return {"authorization": f"Bearer {access.key}"}
 
 
 def check(_access: Access) -> VendorCall:
-    """Ask for the account: free, and refused without a good key."""
+    """Fetch the account: free, and refused without a valid key."""
     return VendorCall(method="GET", path="/speechtotext/v1/account")
 
 
 def submit(ask: Ask, lang: str | None) -> VendorCall:
-    """Send a file to be transcribed; a language that is not known is left to Rev.ai, which takes English."""
+    """Send a file for transcription; without a language, Rev.ai assumes English."""
     options: dict[str, Any] = {
         "transcriber": ask.model.vendor_model,
         "skip_diarization": not ask.diarize,
@@ -45,7 +45,7 @@ def submit(ask: Ask, lang: str | None) -> VendorCall:
 
 
 def find_language(ask: Ask) -> VendorCall:
-    """Send a file to have its language found."""
+    """Send a file for language detection."""
     return _upload(LANGUAGE_JOBS, ask, {"metadata": ask.reference})
 
 
@@ -55,28 +55,28 @@ def jobs(path: str) -> VendorCall:
 
 
 def older_jobs(path: str, listing: Any) -> VendorCall | None:
-    """List the jobs behind those of a listing; one that is not full has none."""
-    listed = records(listing)
-    return behind(jobs(path), "starting_after", text(listed[-1].get("id")) if len(listed) >= LISTED else "")
+    """List the jobs older than those of a page; a page that is not full is the last."""
+    page_jobs = records(listing)
+    return behind(jobs(path), "starting_after", text(page_jobs[-1].get("id")) if len(page_jobs) >= LISTED else "")
 
 
 def job(path: str, job_id: str) -> VendorCall:
-    """Look at a job of either kind."""
+    """Fetch the state of a job of either kind."""
     return VendorCall(method="GET", path=f"{path}/{job_id}")
 
 
 def transcript(job_id: str) -> VendorCall:
-    """Fetch a transcript with the times of its words."""
+    """Fetch a transcript with word times."""
     return VendorCall(method="GET", path=f"{JOBS}/{job_id}/transcript", headers={"accept": TRANSCRIPT})
 
 
 def language(job_id: str) -> VendorCall:
-    """Fetch what a language job found."""
+    """Fetch the result of a language job."""
     return VendorCall(method="GET", path=f"{LANGUAGE_JOBS}/{job_id}/result")
 
 
 def delete(_access: Access, copy: str) -> tuple[VendorCall, ...]:
-    """Delete a job of either kind: `copy` is the path under which it is looked at."""
+    """Delete a job of either kind: `copy` is its path."""
     return (VendorCall(method="DELETE", path=copy),)
 
 

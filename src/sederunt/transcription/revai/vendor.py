@@ -17,7 +17,7 @@ from sederunt.transcription.revai.parse import parse, top_language
 from sederunt.transcription.revai.rows import MODELS, PROVIDER_ROW
 
 DONE = frozenset({"transcribed", "completed"})
-# Why a job failed → whose fault it is; an open set: what is not named is the vendor's.
+# Failure of a job → fault class; any other failure is the vendor's fault.
 FAILURES: Mapping[str, ProviderFault] = {
     "invalid_media": ProviderFault.MEDIA,
     "download_failure": ProviderFault.MEDIA,
@@ -27,29 +27,29 @@ FAILURES: Mapping[str, ProviderFault] = {
 
 
 async def batch(job: VendorJob) -> Result:
-    """Find the language where none is given, then submit, wait and fetch. Jobs stay until they are deleted."""
-    found = None
+    """Detect the language if none is given, then submit, wait and fetch. Jobs stay until they are deleted."""
+    detected_lang = None
     if job.ask.lang is None:
-        found = await _language(job)
-    sent = requests.submit(job.ask, job.ask.lang or found)
-    job_id = await job.once("submit", sent, find=_find(job, requests.JOBS))
+        detected_lang = await _language(job)
+    submit_call = requests.submit(job.ask, job.ask.lang or detected_lang)
+    job_id = await job.once("submit", submit_call, find=_find(job, requests.JOBS))
     job.leaves(f"{requests.JOBS}/{job_id}")
     await job.poll(requests.job(requests.JOBS, job_id), state)
-    lang = found or primary_tag(job.ask.lang)
-    return await job.fetch(requests.transcript(job_id), lambda told: parse(told, lang=lang))
+    lang = detected_lang or primary_tag(job.ask.lang)
+    return await job.fetch(requests.transcript(job_id), lambda answer: parse(answer, lang=lang))
 
 
 async def _language(job: VendorJob) -> str | None:
-    """Ask for the language by a job of its own: transcription takes all for English that it is not told about."""
-    sent = requests.find_language(job.ask)
+    """Detect the language with a job of its own: transcription assumes English if none is given."""
+    submit_call = requests.find_language(job.ask)
     find = _find(job, requests.LANGUAGE_JOBS)
-    job_id = await job.once("language", sent, find=find, act="find the language")
+    job_id = await job.once("language", submit_call, find=find, act="find the language")
     copy = f"{requests.LANGUAGE_JOBS}/{job_id}"
     job.leaves(copy)
     await job.poll(requests.job(requests.LANGUAGE_JOBS, job_id), state)
-    found = await job.fetch(requests.language(job_id), _language_told, act="say the language")
+    detected_lang = await job.fetch(requests.language(job_id), _language_told, act="say the language")
     await job.erase(copy)
-    return found
+    return detected_lang
 
 
 def _language_told(body: Any) -> str | None:
@@ -57,15 +57,15 @@ def _language_told(body: Any) -> str | None:
     return top_language(body)
 
 
-def state(told: Any) -> Progress | Explained:
-    """Read how far a job of either kind is."""
-    shown = record(told)
-    status = status_word(shown.get("status"))
+def state(answer: Any) -> Progress | Explained:
+    """Return the progress of a job of either kind."""
+    job = record(answer)
+    status = status_word(job.get("status"))
     if status in DONE:
         return Progress.DONE
     if status == "failed":
-        code = text(shown.get("failure"))
-        return Explained(message=text(shown.get("failure_detail")), code=code, kind=FAILURES.get(code))
+        code = text(job.get("failure"))
+        return Explained(message=text(job.get("failure_detail")), code=code, kind=FAILURES.get(code))
     return Progress.RUNNING
 
 
@@ -78,16 +78,16 @@ def _find(job: VendorJob, path: str) -> Find:
 
 
 def _ours(listing: Any, reference: str) -> Mapping[str, Any] | None:
-    """Return the job with our reference, which another try had submitted."""
-    return next((each for each in records(listing) if reference and each.get("metadata") == reference), None)
+    """Return the job with our reference, submitted by an earlier attempt."""
+    return next((job for job in records(listing) if reference and job.get("metadata") == reference), None)
 
 
 def refusal(status: int, body: Any) -> Explained:
-    """Read a refusal; 403 is an account without credit, since a wrong key gets 401."""
-    told = explain(status, body)
-    detail = text(record(body).get("detail")) or told.message
+    """Read a refusal; 403 means an account without credit, since a wrong key gets 401."""
+    explained = explain(status, body)
+    detail = text(record(body).get("detail")) or explained.message
     kind = ProviderFault.PAYMENT if status == 403 else None
-    return Explained(message=detail, code=told.code if told.code != str(status) else "", kind=kind)
+    return Explained(message=detail, code=explained.code if explained.code != str(status) else "", kind=kind)
 
 
 VENDOR = Vendor(
