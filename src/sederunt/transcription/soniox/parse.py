@@ -1,4 +1,4 @@
-"""Soniox's JSON read: pieces of words with their times, which are joined as they are and cut at spaces. Pure."""
+"""Parse Soniox's JSON: pieces of words with times, joined unchanged and split at spaces. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sederunt.transcription.provider import Result
 
 Piece = Mapping[str, Any]
 
-MARKERS = frozenset({"<end>", "<fin>"})  # an endpoint, and the answer to a flush: no words
+MARKERS = frozenset({"<end>", "<fin>"})  # an endpoint, and the answer to a flush; not words
 _UNSPACED = (
     (0x0E00, 0x0EFF),
     (0x1780, 0x17FF),
@@ -38,17 +38,17 @@ _MARKS = '.,!?;:…"“”„»«()[]。、！？'
 
 
 def parse(body: Any, duration_s: float = 0.0) -> Result:
-    """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
+    """Return a file's transcript, empty for silence. Raises Unreadable if the answer has no field for words."""
     answer = record(body)
     place(answer, "tokens", "text")
     pieces = records(answer.get("tokens"))
-    found = words_of(pieces, Voices()) or spread(text(answer.get("text")), 0.0, duration_s)
-    sure(found, pieces, "text")
-    return Result(utterances=ordered(utterances_of(found)), detected_lang=language_of(pieces))
+    words = words_of(pieces, Voices()) or spread(text(answer.get("text")), 0.0, duration_s)
+    sure(words, pieces, "text")
+    return Result(utterances=ordered(utterances_of(words)), detected_lang=language_of(pieces))
 
 
 def language_of(pieces: Iterable[Piece]) -> str | None:
-    """Return the language of most letters."""
+    """Return the language with most letters."""
     letters: Counter[str] = Counter()
     for piece in pieces:
         if code := language(piece.get("language")):
@@ -57,39 +57,39 @@ def language_of(pieces: Iterable[Piece]) -> str | None:
 
 
 def words_of(pieces: Iterable[Piece], voices: Voices) -> list[Token]:
-    """Return the words of pieces: a space begins one, and so does another voice, or a script without spaces."""
-    found: list[Token] = []
+    """Return the words of pieces: a space, another voice or a script without spaces begins a new one."""
+    words: list[Token] = []
     run: list[Piece] = []
     for piece in pieces:
-        written = text(piece.get("text"))
-        if written in MARKERS or not written:
+        piece_text = text(piece.get("text"))
+        if piece_text in MARKERS or not piece_text:
             continue
-        if run and (_begins(written) or _is_another(run[-1].get("speaker"), piece.get("speaker"))):
-            found += _word(run, voices)
+        if run and (_begins(piece_text) or _is_another(run[-1].get("speaker"), piece.get("speaker"))):
+            words += _word(run, voices)
             run = []
         run.append(piece)
-    return found + (_word(run, voices) if run else [])
+    return words + (_word(run, voices) if run else [])
 
 
 def _is_another(one: Any, other: Any) -> bool:
     return one is not None and other is not None and bool(one != other)
 
 
-def _begins(written: str) -> bool:
-    first = ord(written[0])
-    return written[0].isspace() or any(low <= first <= high for low, high in _UNSPACED)
+def _begins(piece_text: str) -> bool:
+    first = ord(piece_text[0])
+    return piece_text[0].isspace() or any(low <= first <= high for low, high in _UNSPACED)
 
 
 def _word(run: list[Piece], voices: Voices) -> list[Token]:
-    joined = "".join(text(piece.get("text")) for piece in run)
-    written = joined.strip()
-    if not written:
+    run_text = "".join(text(piece.get("text")) for piece in run)
+    word_text = run_text.strip()
+    if not word_text:
         return []
     start = number(run[0].get("start_ms")) / 1000
     end = number(run[-1].get("end_ms"), start * 1000) / 1000
-    label = next((found for piece in run if (found := piece.get("speaker")) is not None), None)
+    label = next((speaker for piece in run if (speaker := piece.get("speaker")) is not None), None)
     word = Word(
-        word=written.strip(_MARKS) or written,
+        word=word_text.strip(_MARKS) or word_text,
         start=round(start, 3),
         end=round(max(start, end), 3),
         confidence=average(share(piece.get("confidence")) for piece in run),
@@ -98,8 +98,8 @@ def _word(run: list[Piece], voices: Voices) -> list[Token]:
     return [
         Token(
             word=word,
-            written=written,
-            glued=not joined[0].isspace() and _begins(joined),
-            ends_sentence=written.endswith((".", "?", "!", "。", "？", "！")),
+            written=word_text,
+            glued=not run_text[0].isspace() and _begins(run_text),
+            ends_sentence=word_text.endswith((".", "?", "!", "。", "？", "！")),
         )
     ]

@@ -1,4 +1,4 @@
-"""What is asked of Soniox: a file, a transcription of it, or a stream. Pure."""
+"""Build requests to Soniox: upload a file, transcribe it, open a stream. Pure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
 FILES, TRANSCRIPTIONS, SOCKET = "/v1/files", "/v1/transcriptions", "/transcribe-websocket"
-LISTED = 100  # transcriptions looked through for ours; newest first
+LISTED = 100  # transcriptions in a page of a listing, newest first
 LONGEST_REFERENCE = 256
 
 
 def headers(access: Access) -> dict[str, str]:
-    """Return the header that carries the key, of requests and of handshakes.
+    """Return the header with the key, for requests and handshakes.
 
-    A key inside a stream's first message alone is refused from 15 January 2027.
+    From 15 January 2027, a key that is only in a stream's first message is refused.
     """
     return {"authorization": f"Bearer {access.key}"}
 
 
 def check(_access: Access) -> VendorCall:
-    """List the models: free, and refused without a good key."""
+    """List the models: free, and refused without a valid key."""
     return VendorCall(method="GET", path="/v1/models")
 
 
@@ -34,14 +34,14 @@ def upload(ask: Ask) -> VendorCall:
 
 
 def transcribe(ask: Ask, file_id: str) -> VendorCall:
-    """Have a file transcribed."""
-    wanted = {
+    """Submit a file for transcription."""
+    payload = {
         "model": ask.model.vendor_model,
         "file_id": file_id,
         "client_reference_id": ask.reference[:LONGEST_REFERENCE],
         **_common(ask),
     }
-    return VendorCall(method="POST", path=TRANSCRIPTIONS, json=wanted)
+    return VendorCall(method="POST", path=TRANSCRIPTIONS, json=payload)
 
 
 def transcriptions() -> VendorCall:
@@ -50,12 +50,12 @@ def transcriptions() -> VendorCall:
 
 
 def older_transcriptions(listing: Any) -> VendorCall | None:
-    """List the transcriptions behind those of a listing."""
+    """List the transcriptions older than those of a page."""
     return behind(transcriptions(), "cursor", text(record(listing).get("next_page_cursor")))
 
 
 def transcription(transcription_id: str) -> VendorCall:
-    """Look at a transcription."""
+    """Fetch the state of a transcription."""
     return VendorCall(method="GET", path=f"{TRANSCRIPTIONS}/{transcription_id}")
 
 
@@ -83,12 +83,12 @@ def stream(ask: Ask) -> dict[str, Any]:
 
 
 def _common(ask: Ask) -> dict[str, Any]:
-    wanted: dict[str, Any] = {
+    options: dict[str, Any] = {
         "enable_language_identification": True,
         "enable_speaker_diarization": ask.diarize,
     }
     if tag := primary_tag(ask.lang):
-        wanted["language_hints"] = [tag]
+        options["language_hints"] = [tag]
     if ask.vocabulary:
-        wanted["context"] = {"terms": list(ask.vocabulary)}
-    return wanted
+        options["context"] = {"terms": list(ask.vocabulary)}
+    return options

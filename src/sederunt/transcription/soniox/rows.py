@@ -10,7 +10,7 @@ PROVIDER_ROW = ProviderRow(
     max_audio_minutes=300,
     url="https://api.soniox.com",
     socket_url="wss://stt-rt.soniox.com",
-    # Soniox's page on data residency, read 2026-11-27; a key belongs to one of them.
+    # Soniox's page on data residency, read 2026-11-27; a key belongs to one region.
     regions=MappingProxyType(
         {
             "us": Region(url="https://api.soniox.com", socket_url="wss://stt-rt.soniox.com"),

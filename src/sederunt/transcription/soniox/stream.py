@@ -1,4 +1,4 @@
-"""Soniox's stream: its messages, both ways. Pure."""
+"""Encode and decode the messages of Soniox's streams. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS: Mapping[int, ProviderFault] = MappingProxyType(
 
 
 class SonioxCodec:
-    """One stream. Final pieces come once, the others are replaced by each message; an endpoint settles the turn."""
+    """One stream. Final pieces come once; each message replaces all others. An endpoint settles the turn."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -53,14 +53,14 @@ class SonioxCodec:
     def _told(self, body: Mapping[str, Any]) -> Iterator[Told]:
         pieces = records(body.get("tokens"))
         finals = self._told_before.fresh([piece for piece in pieces if _is_word(piece)], _identity)
-        fresh = {id(piece) for piece in finals}
+        fresh_ids = {id(piece) for piece in finals}
         is_over = flag(body.get("finished"))
         open_pieces: list[Piece] = []
         for piece in pieces:
             if text(piece.get("text")) in MARKERS:
                 yield from self._turn.settle()
             elif flag(piece.get("is_final")):
-                if id(piece) in fresh:
+                if id(piece) in fresh_ids:
                     self._turn.final.append(piece)
             else:
                 open_pieces.append(piece)
@@ -87,12 +87,12 @@ class SonioxCodec:
 
 
 def _refused(body: Mapping[str, Any]) -> StreamRefused:
-    """Read a refusal. A stream that lasted too long, or that Soniox cannot continue, is begun anew."""
-    code, why = int(number(body.get("error_code"))), text(body.get("error_message"))
+    """Read a refusal. A stream that lasted too long, or that Soniox cannot continue, is opened again."""
+    code, reason = int(number(body.get("error_code"))), text(body.get("error_message"))
     kind = KINDS.get(code, _F.TRANSIENT)
-    if code == 400 and "duration" in why.lower():
+    if code == 400 and "duration" in reason.lower():
         kind = _F.TRANSIENT
-    return StreamRefused(kind=kind, message=why, code=str(code))
+    return StreamRefused(kind=kind, message=reason, code=str(code))
 
 
 def _is_word(piece: Piece) -> bool:

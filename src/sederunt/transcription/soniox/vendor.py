@@ -20,7 +20,7 @@ SESSION_S = 300 * 60.0
 
 
 async def batch(job: VendorJob) -> Result:
-    """Upload, submit, wait and fetch. Nothing there expires and an account holds 2,000: both are deleted at once."""
+    """Upload, submit, wait and fetch. Nothing expires and an account holds 2,000, so both are deleted at once."""
     file_id = await job.once("upload", requests.upload(job.ask), act="take the file")
     file = f"{requests.FILES}/{file_id}"
     job.leaves(file)
@@ -33,29 +33,31 @@ async def batch(job: VendorJob) -> Result:
     transcription = f"{requests.TRANSCRIPTIONS}/{job_id}"
     job.leaves(transcription)
     await job.poll(requests.transcription(job_id), state)
-    result = await job.fetch(requests.transcript(job_id), lambda told: parse(told, job.ask.duration_s))
+    result = await job.fetch(requests.transcript(job_id), lambda answer: parse(answer, job.ask.duration_s))
     await job.erase(transcription)
     await job.erase(file)
     return result
 
 
-def state(told: Any) -> Progress | Explained:
-    """Read how far a transcription is."""
-    shown = record(told)
-    match status_word(shown.get("status")):
+def state(answer: Any) -> Progress | Explained:
+    """Return the progress of a transcription."""
+    transcription = record(answer)
+    match status_word(transcription.get("status")):
         case "completed":
             return Progress.DONE
-        case "error" | "failed":  # the SDK's word, and that of its page on errors
-            return Explained(message=text(shown.get("error_message")), code=text(shown.get("error_type")))
+        case "error" | "failed":  # by the SDK, and by the page on errors
+            return Explained(
+                message=text(transcription.get("error_message")), code=text(transcription.get("error_type"))
+            )
     return Progress.RUNNING
 
 
 def _ours(listing: Any, reference: str) -> Mapping[str, Any] | None:
-    """Return the transcription with our reference, which another try had submitted."""
-    wanted = reference[: requests.LONGEST_REFERENCE]
-    for each in records(record(listing).get("transcriptions")):
-        if wanted and each.get("client_reference_id") == wanted:
-            return each
+    """Return the transcription with our reference, submitted by an earlier attempt."""
+    stored_reference = reference[: requests.LONGEST_REFERENCE]
+    for transcription in records(record(listing).get("transcriptions")):
+        if stored_reference and transcription.get("client_reference_id") == stored_reference:
+            return transcription
     return None
 
 
