@@ -1,4 +1,4 @@
-"""Speechmatics' JSON read: words and marks in one list, of jobs and of streams alike. Pure."""
+"""Parse Speechmatics' JSON, of jobs and streams: words and marks in one list. Pure."""
 
 from __future__ import annotations
 
@@ -27,54 +27,56 @@ from sederunt.transcription.provider import Result
 
 Item = Mapping[str, Any]
 
-UNKNOWN = "UU"  # a voice that it could not tell
+UNKNOWN = "UU"  # the label of an unrecognised voice
 _NEXT, _BOTH = "next", "both"
 
 
 def parse(body: Any) -> Result:
-    """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
+    """Return a file's transcript, empty for silence. Raises Unreadable if the answer has no field for words."""
     answer = record(body)
     place(answer, "results")
     metadata = record(answer.get("metadata"))
     delimiter = record(metadata.get("language_pack_info")).get("word_delimiter")
     items = records(answer.get("results"))
-    found = sure(tokens(items, Voices(), spaced=delimiter != ""), items, "alternatives")
-    detected = _found_language(metadata) or _spoken_language(items)
-    return Result(utterances=ordered(utterances_of(found)), detected_lang=detected)
+    word_tokens = sure(tokens(items, Voices(), spaced=delimiter != ""), items, "alternatives")
+    detected_lang = _found_language(metadata) or _spoken_language(items)
+    return Result(utterances=ordered(utterances_of(word_tokens)), detected_lang=detected_lang)
 
 
 def tokens(items: Iterable[Item], voices: Voices, *, spaced: bool = True) -> list[Token]:
-    """Return the words with the marks that are attached to them; kinds of items that are not known are left out."""
-    found: list[Token] = []
-    before = ""  # a mark that belongs to the word to come
-    attached = False  # the last mark goes on into the next word
+    """Return the words with the marks attached to them; unknown kinds of items are skipped."""
+    word_tokens: list[Token] = []
+    prefix = ""  # marks that belong to the next word
+    is_attached = False  # the last mark also belongs to the next word
     for item in items:
         best = record(next(iter(records(item.get("alternatives"))), None))
         content = text(best.get("content"))
         if not content.strip():
             continue
-        kind, to = status_word(item.get("type")), item.get("attaches_to")
-        if kind == "punctuation" and to == _NEXT:
-            before += content
+        kind, target = status_word(item.get("type")), item.get("attaches_to")
+        if kind == "punctuation" and target == _NEXT:
+            prefix += content
         elif kind == "punctuation":
-            if found:
-                ends = item.get("is_eos") is True or content in ".?!"
-                found[-1] = replace(found[-1], written=found[-1].written + content, ends_sentence=ends)
-            attached = to == _BOTH
+            if word_tokens:
+                is_sentence_end = item.get("is_eos") is True or content in ".?!"
+                word_tokens[-1] = replace(
+                    word_tokens[-1], written=word_tokens[-1].written + content, ends_sentence=is_sentence_end
+                )
+            is_attached = target == _BOTH
         elif kind in ("word", "entity", ""):
-            glued = bool(found) and (attached or not spaced)
-            found.append(_token(item, best, content, before, voices, glued=glued))
-            before, attached = "", False
-    return found
+            glued = bool(word_tokens) and (is_attached or not spaced)
+            word_tokens.append(_token(item, best, content, prefix, voices, glued=glued))
+            prefix, is_attached = "", False
+    return word_tokens
 
 
 def voice_of(item: Item) -> str | None:
-    """Return the label of an item's voice; None where it is not known."""
+    """Return the label of an item's voice; None if it is unknown."""
     label = text(record(next(iter(records(item.get("alternatives"))), None)).get("speaker"))
     return None if label in ("", UNKNOWN) else label
 
 
-def _token(item: Item, best: Item, content: str, before: str, voices: Voices, *, glued: bool) -> Token:
+def _token(item: Item, best: Item, content: str, prefix: str, voices: Voices, *, glued: bool) -> Token:
     start = number(item.get("start_time"))
     word = Word(
         word=content,
@@ -83,11 +85,11 @@ def _token(item: Item, best: Item, content: str, before: str, voices: Voices, *,
         confidence=share(best.get("confidence")),
         speaker=voices.number(voice_of(item), start, number(item.get("end_time"))),
     )
-    return Token(word=word, written=before + content, glued=glued)
+    return Token(word=word, written=prefix + content, glued=glued)
 
 
 def _found_language(metadata: Item) -> str | None:
-    """Return the language that was found for most of the time; None where none was looked for."""
+    """Return the language detected for most of the time; None if none was to be detected."""
     seconds: Counter[str] = Counter()
     for stretch in records(record(metadata.get("language_identification")).get("results")):
         best = record(next(iter(records(stretch.get("alternatives"))), None))
@@ -98,7 +100,7 @@ def _found_language(metadata: Item) -> str | None:
 
 
 def _spoken_language(items: Iterable[Item]) -> str | None:
-    """Return the language of most words; each names its own."""
+    """Return the language of most words; each word states its own."""
     bests = (record(next(iter(records(item.get("alternatives"))), None)) for item in items)
-    spoken = Counter(code for best in bests if (code := language(best.get("language"))))
-    return next((code for code, _ in spoken.most_common(1)), None)
+    language_counts = Counter(code for best in bests if (code := language(best.get("language"))))
+    return next((code for code, _ in language_counts.most_common(1)), None)

@@ -1,4 +1,4 @@
-"""Speechmatics' stream: its messages, both ways. Pure."""
+"""Encode and decode the messages of Speechmatics' streams. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sederunt.transcription.speechmatics import requests
 from sederunt.transcription.speechmatics.parse import Item, tokens
 
 _F = ProviderFault
-SPENT = "timelimit_exceeded"  # the contract's hours
+SPENT = "timelimit_exceeded"  # the contract's hours are used up
 KINDS: Mapping[str, ProviderFault] = MappingProxyType(
     {
         "not_authorised": _F.AUTH,
@@ -40,7 +40,7 @@ KINDS: Mapping[str, ProviderFault] = MappingProxyType(
         "insufficient_funds": _F.PAYMENT,
         SPENT: _F.PAYMENT,
         "protocol_error": _F.INVALID_REQUEST,
-        "quota_exceeded": _F.RATE_LIMITED,  # of sessions at once
+        "quota_exceeded": _F.RATE_LIMITED,  # of concurrent sessions
     }
 )
 CLOSES: Mapping[int, ProviderFault] = MappingProxyType(
@@ -87,13 +87,13 @@ class SpeechmaticsCodec:
             case "EndOfTranscript":
                 return [*self._turn.settle(), Finished()]
             case "Error":
-                code, why = text(body.get("type")), text(body.get("reason"))
-                return (StreamRefused(kind=self._kind(code), message=why, code=code),)
+                code, reason = text(body.get("type")), text(body.get("reason"))
+                return (StreamRefused(kind=self._kind(code), message=reason, code=code),)
         return ()
 
     def _kind(self, code: str) -> ProviderFault:
-        """Return the class of an error. A session that has worked is opened once more: only a refused one tells that
-        nothing is left.
+        """Return the class of an error. A session that has worked is opened once more: only a refused one proves that
+        no hours are left.
         """
         return _F.TRANSIENT if code == SPENT and self._is_heard else KINDS.get(code, _F.TRANSIENT)
 
@@ -101,8 +101,8 @@ class SpeechmaticsCodec:
         results = self._told.fresh(_items(body), _identity)
         self._turn.final += results
         until = number(record(body.get("metadata")).get("end_time"))
-        ends = results and flag(results[-1].get("is_eos"))
-        if ends or self._turn.is_overdue(until, whole_words=True):
+        is_sentence_end = results and flag(results[-1].get("is_eos"))
+        if is_sentence_end or self._turn.is_overdue(until, whole_words=True):
             yield from self._turn.settle()
         else:
             yield from self._turn.draft()
@@ -112,14 +112,15 @@ class SpeechmaticsCodec:
 
     def _read_items(self, items: Sequence[Item]) -> ReadPieces:
         voices = Voices()
-        found = tokens(items, voices)
+        word_tokens = tokens(items, voices)
         return ReadPieces(
-            utterances=utterances_of(found, pause_s=float("inf")), labels=voices.labels if self._ask.diarize else {}
+            utterances=utterances_of(word_tokens, pause_s=float("inf")),
+            labels=voices.labels if self._ask.diarize else {},
         )
 
 
 def _items(body: Mapping[str, Any]) -> Sequence[Item]:
-    """Return the words of a message; of one that has a text only, the words of that."""
+    """Return the words of a message; if it has only a text, the words of that."""
     metadata = record(body.get("metadata"))
     start, end = number(metadata.get("start_time")), number(metadata.get("end_time"))
     return records(body.get("results")) or [

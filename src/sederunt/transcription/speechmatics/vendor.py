@@ -17,7 +17,7 @@ from sederunt.transcription.speechmatics.rows import MODELS, PROVIDER_ROW
 from sederunt.transcription.speechmatics.stream import CLOSES, SpeechmaticsCodec
 
 ENDED = frozenset({"rejected", "deleted", "expired"})
-SILENT = "no speech"  # what a file without a word is rejected by, where its language was to be found
+SILENT = "no speech"  # in the rejection of a file without speech, when its language was to be detected
 LOCKED = 423
 
 
@@ -26,45 +26,45 @@ async def batch(job: VendorJob) -> Result:
     find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference), older=requests.older_jobs)
     job_id = await job.once("submit", requests.submit(job.ask), find=find)
     job.leaves(job_id)
-    told = await job.poll(requests.job(job_id), state)
-    if status_word(_shown(told).get("status")) in ENDED:
-        return Result(utterances=(), detected_lang=None)  # nobody speaks in it
+    answer = await job.poll(requests.job(job_id), state)
+    if status_word(_shown(answer).get("status")) in ENDED:
+        return Result(utterances=(), detected_lang=None)  # the file has no speech
     return await job.fetch(requests.transcript(job_id), parse)
 
 
-def state(told: Any) -> Progress | Explained:
-    """Read how far a job is."""
-    shown = _shown(told)
-    status = status_word(shown.get("status"))
+def state(answer: Any) -> Progress | Explained:
+    """Return the progress of a job."""
+    job = _shown(answer)
+    status = status_word(job.get("status"))
     if status == "done":
         return Progress.DONE
     if status in ENDED:
-        errors = "; ".join(filter(None, (text(each.get("message")) for each in records(shown.get("errors")))))
+        errors = "; ".join(filter(None, (text(error.get("message")) for error in records(job.get("errors")))))
         if SILENT in errors.lower():
             return Progress.DONE
         return Explained(message=errors or f"the job was {status}", code=status)
     return Progress.RUNNING
 
 
-def _shown(told: Any) -> Mapping[str, Any]:
-    return record(record(told).get("job")) or record(told)
+def _shown(answer: Any) -> Mapping[str, Any]:
+    return record(record(answer).get("job")) or record(answer)
 
 
 def _ours(listing: Any, reference: str) -> Mapping[str, Any] | None:
-    """Return the job with our reference, which another try had submitted."""
-    for each in records(record(listing).get("jobs")):
-        tracking = record(record(each.get("config")).get("tracking"))
+    """Return the job with our reference, submitted by an earlier attempt."""
+    for job in records(record(listing).get("jobs")):
+        tracking = record(record(job.get("config")).get("tracking"))
         if reference and tracking.get("reference") == reference:
-            return each
+            return job
     return None
 
 
 def refusal(status: int, body: Any) -> Explained:
-    """Read a refusal: `error` is one of a list, `detail` says what it was. A job that runs is locked for a while."""
-    told = explain(status, body)
+    """Read a refusal: `error` is one of a fixed set, `detail` explains it. A running job is locked for a while."""
+    explained = explain(status, body)
     detail = text(record(body).get("detail"))
     kind = ProviderFault.TRANSIENT if status == LOCKED else None
-    return Explained(message=detail or told.message, code=told.message if detail else "", kind=kind)
+    return Explained(message=detail or explained.message, code=explained.message if detail else "", kind=kind)
 
 
 VENDOR = Vendor(
