@@ -1,4 +1,4 @@
-"""HTTP manners, once for all vendors: deadlines, retries, Retry-After, uploads that stream, errors with one form."""
+"""HTTP for all vendors: deadlines, retries, Retry-After, streamed uploads, uniform errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sederunt.transcription.cloud.vendor import Vendor
 
 CHUNK = 64 * 1024
 LARGEST_REPLY = 128 * 1024 * 1024
-SLOWEST_UPLOAD = 50_000  # bytes a second below which an upload is given up
+SLOWEST_UPLOAD = 50_000  # bytes a second; a slower upload is given up
 
 MOST_REDIRECTS = 4
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -44,24 +44,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Manners:
-    """How patient we are. Seconds."""
+    """Limits of retries and waiting, in seconds."""
 
     tries: int = 5
     first_pause_s: float = 1.0
     longest_pause_s: float = 30.0
-    longest_retry_after_s: float = 120.0  # a vendor that wants more gets the whole job back later
+    longest_retry_after_s: float = 120.0  # if a vendor asks for more, the whole job is retried later
     connect_s: float = 10.0
     reply_s: float = 60.0
     first_poll_s: float = 1.0
     longest_poll_s: float = 30.0
-    poll_for_s: float = 1800.0  # or twice the sound's length, if that is more
-    missing_for_s: float = 120.0  # what a vendor should have, and does not show, is asked for so long
+    poll_for_s: float = 1800.0  # or twice the length of the sound, if that is longer
+    missing_for_s: float = 120.0  # how long to ask for what a vendor should have but does not show
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 class Unanswered(ProviderError):
-    """A try that may be repeated. `may_count`: the vendor may have taken it all the same. `is_cut`: it has not, for the
-    connection was cut before all of the request was sent; perhaps by a refusal that could not be read.
+    """A failed attempt that may be repeated. `may_count`: the vendor may have accepted it. `is_cut`: it has not, since
+    the connection was cut before the whole request was sent, perhaps by a refusal that could not be read.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Unanswered(ProviderError):
 
     @property
     def is_lost(self) -> bool:
-        """Return whether the answer was lost on its way: a vendor that answers with an error has not done it."""
+        """Return whether the answer was lost on its way; a vendor that answers with an error has not done the work."""
         return self.may_count and self.status is None
 
 
@@ -84,11 +84,11 @@ class Client:
     def __init__(self, vendor: Vendor, settings: Settings, access: Access, manners: Manners) -> None:
         self.vendor, self.access, self.manners = vendor, access, manners
         self._settings = settings
-        # How often a file is sent, and perhaps paid, again after an answer that was lost.
+        # How often a file is sent, and perhaps billed, again after a lost answer.
         self.repeats_lost = 1 if settings.transcription.lost_answer == "repeat" else 0
         self._root = rest_address(settings, vendor.row, access.region)
-        given = settings.providers.get(vendor.row.name)
-        self._root_is_given = bool(given and given.url)
+        provider_settings = settings.providers.get(vendor.row.name)
+        self._root_is_given = bool(provider_settings and provider_settings.url)
         self.speaker = Speaker(title=vendor.row.title, label=access.label, secrets=(access.key,))
         timeout = httpx2.Timeout(manners.reply_s, connect=manners.connect_s)
         self._http = httpx2.AsyncClient(timeout=timeout, follow_redirects=False)
@@ -103,14 +103,14 @@ class Client:
         await self._http.__aexit__(kind, error, trace)
 
     async def fetch(self, call: VendorCall, act: str = "answer") -> Any:
-        """Return the JSON of a request that may be repeated without harm.
+        """Return the JSON that answers a request that may be repeated without harm.
 
-        Raises ProviderError when it is refused, or when no try was answered.
+        Raises ProviderError if it is refused, or if no attempt was answered.
         """
         return (await self.retried(lambda: self.once(call, act))).body
 
     async def erase(self, call: VendorCall) -> None:
-        """Make a request that deletes; what is gone already is deleted. Its answer is not read."""
+        """Make a request that deletes. It succeeds if nothing is there; its answer is not read."""
         try:
             await self.retried(lambda: self.once(call, "delete", is_read=False))
         except ProviderError as error:
@@ -118,8 +118,8 @@ class Client:
                 raise
 
     async def see_refusal(self) -> None:
-        """Ask the vendor's free question, after a request that was cut. Raises ProviderError where that tells why: the
-        key, or the credit. What else it answers, if at all, says nothing of the request.
+        """Make the vendor's free check after a request that was cut. Raises ProviderError if that tells why: the key or
+        the credit. Any other result says nothing about the request.
         """
         try:
             await self.once(self.vendor.check(self.access), "check the key")
@@ -128,7 +128,7 @@ class Client:
                 raise
 
     async def retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Return the first try that is answered. Pauses grow with full jitter; a vendor that names a pause gets it."""
+        """Return the first answer. Pauses grow with full jitter, and are at least as long as the vendor asks for."""
         for number in range(1, self.manners.tries + 1):
             try:
                 return await attempt()
@@ -138,11 +138,11 @@ class Client:
         raise AssertionError("every try returns or raises")
 
     async def pause_after(self, error: Unanswered, number: int) -> bool:
-        """Wait before the next try; False where the vendor asks for more patience than one job has."""
+        """Wait before the next attempt; return False if the vendor asks for a longer pause than a job may make."""
         if (error.retry_after_s or 0.0) > self.manners.longest_retry_after_s:
             return False
-        most_s = min(self.manners.longest_pause_s, self.manners.first_pause_s * 2 ** (number - 1))
-        pause_s = max(error.retry_after_s or 0.0, random.uniform(0, most_s))  # noqa: S311 - no secret
+        longest_s = min(self.manners.longest_pause_s, self.manners.first_pause_s * 2 ** (number - 1))
+        pause_s = max(error.retry_after_s or 0.0, random.uniform(0, longest_s))  # noqa: S311 - no secret
         logger.info(
             "vendor asked again", action="vendor_retry", provider=self.vendor.row.name, after_s=pause_s, why=str(error)
         )
@@ -152,26 +152,26 @@ class Client:
     async def once(
         self, call: VendorCall, act: str, *, sound: Path | None = None, sound_s: float = 0.0, is_read: bool = True
     ) -> Reply:
-        """Try once, wherever the vendor sends it on to. Raises Unanswered, or ProviderError where another try would be
-        answered alike. An answer that is to be read has to be JSON, or empty."""
+        """Try once, following redirects. Raises Unanswered, or ProviderError if another attempt would fail alike. An
+        answer that is read has to be JSON, or empty."""
         for _ in range(MOST_REDIRECTS):
             reply, url = await self._asked(call, act, sound, sound_s)
-            onward = _onward(call, reply, url)
-            if onward is None:
+            next_call = _onward(call, reply, url)
+            if next_call is None:
                 return self._judged(call, act, reply, is_read=is_read)
-            call = onward
+            call = next_call
         raise self.speaker.refusal(act, reply.status, Explained(message="it sends us in a circle"))
 
     async def _asked(self, call: VendorCall, act: str, sound: Path | None, sound_s: float) -> tuple[Reply, str]:
-        """Return what one request is answered, and where it went."""
+        """Return the reply to one request, and the URL it was sent to."""
         size = sound.stat().st_size if sound is not None and call.sound is not None else 0
         late_s = max(600.0, sound_s) if call.answers_late else 0.0
         deadline_s = self.manners.connect_s + self.manners.reply_s + late_s + size / SLOWEST_UPLOAD
-        sent: _Sent | None = None
+        body_stream: _Sent | None = None
         try:
             async with asyncio.timeout(deadline_s), AsyncExitStack() as stack:
                 request = self._request(call, sound if size else None, size, late_s, stack)
-                request.stream = sent = _Sent(request.stream)
+                request.stream = body_stream = _Sent(request.stream)
                 response = await self._http.send(request, stream=True)
                 stack.push_async_callback(response.aclose)
                 body, is_json = await self._body(response)
@@ -181,7 +181,7 @@ class Client:
         except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
             raise self._no_address(call, act, error) from error
         except (httpx2.HTTPError, TimeoutError, OSError) as error:
-            is_whole = sent is not None and sent.is_whole
+            is_whole = body_stream is not None and body_stream.is_whole
             raise self._unanswered(act, _named(error), may_count=is_whole, is_cut=not is_whole) from error
         return reply, str(request.url)
 
@@ -200,15 +200,15 @@ class Client:
         raise Unanswered(error, may_count=error.kind is ProviderFault.TRANSIENT, retry_after_s=after_s)
 
     def _no_address(self, call: VendorCall, act: str, error: Exception) -> Exception:
-        """Return the error for what cannot be asked: an address of the settings, or one that the vendor gave out."""
+        """Return the error for an invalid URL, from the settings or from the vendor."""
         if call.is_whole:
             return self.speaker.error(ProviderFault.PROVIDER_FAILED, act, f"it named no address: {_named(error)}")
         return SetupError(
             f"{variable('providers', self.vendor.row.name, 'url')} has to be an address that can be asked."
         )
 
-    def _unanswered(self, act: str, why: str, *, may_count: bool, is_cut: bool = False) -> Unanswered:
-        return Unanswered(self.speaker.error(ProviderFault.TRANSIENT, act, why), may_count=may_count, is_cut=is_cut)
+    def _unanswered(self, act: str, reason: str, *, may_count: bool, is_cut: bool = False) -> Unanswered:
+        return Unanswered(self.speaker.error(ProviderFault.TRANSIENT, act, reason), may_count=may_count, is_cut=is_cut)
 
     def _request(
         self, call: VendorCall, sound: Path | None, size: int, late_s: float, stack: AsyncExitStack
@@ -240,22 +240,22 @@ class Client:
         return self._http.build_request(call.method, url, headers=headers, **options)
 
     async def _body(self, response: httpx2.Response) -> tuple[Any, bool]:
-        """Return the values of JSON, and that it is some; else the text. An empty answer has the value None."""
-        held = bytearray()
+        """Return the values of JSON, or the text of anything else, and whether it is JSON. Empty answers are None."""
+        data = bytearray()
         async for chunk in response.aiter_bytes():
-            held += chunk
-            if len(held) > LARGEST_REPLY:
+            data += chunk
+            if len(data) > LARGEST_REPLY:
                 raise httpx2.DecodingError(f"the answer is larger than {LARGEST_REPLY} bytes")
-        written = held.decode(json.detect_encoding(held), "replace")
-        del held
+        body_text = data.decode(json.detect_encoding(data), "replace")
+        del data
         try:
-            return (long_json.loads(written) if written.strip() else None), True
+            return (long_json.loads(body_text) if body_text.strip() else None), True
         except ValueError:
-            return written, False
+            return body_text, False
 
 
 class _Sent(httpx2.AsyncByteStream):
-    """A request's body, and whether it was read to its end: what is not is not sent."""
+    """A request's body, and whether it was read to its end, and so sent."""
 
     def __init__(self, body: Any) -> None:
         self._body, self.is_whole = body, False
@@ -267,22 +267,24 @@ class _Sent(httpx2.AsyncByteStream):
 
 
 def _onward(call: VendorCall, reply: Reply, url: str) -> VendorCall | None:
-    """The request that a redirect asks for; None where it asks for none. Sound and wishes stay with the vendor's host;
-    what was stored elsewhere is fetched there, without the key.
+    """Return the request that a redirect asks for; None if it asks for none. Only GET is redirected to another host,
+    without the key.
     """
-    place = reply.headers.get("location")
-    if reply.status not in REDIRECTS or not place:
+    location = reply.headers.get("location")
+    if reply.status not in REDIRECTS or not location:
         return None
-    there = urljoin(url, place)
+    target_url = urljoin(url, location)
     if reply.status == 303:
         call = replace(call, method="GET", json=None, form=(), sound=None)
-    if urlsplit(there).scheme not in ("http", "https") or not (same_origin(there, url) or call.method == "GET"):
+    if urlsplit(target_url).scheme not in ("http", "https") or not (
+        same_origin(target_url, url) or call.method == "GET"
+    ):
         return None
-    return replace(call, path=there, query=())
+    return replace(call, path=target_url, query=())
 
 
 async def _chunks(file: Any) -> AsyncIterator[bytes]:
-    """A file piece by piece, of which one is in memory. The loop is this job's own: reading may block."""
+    """Yield a file in pieces, one of which is in memory. The loop belongs to this job alone, so reading may block."""
     while chunk := file.read(CHUNK):
         yield chunk
 

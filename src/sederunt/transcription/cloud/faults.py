@@ -1,4 +1,4 @@
-"""Form every error that a vendor can cause: one table of classes, one sentence that names vendor and credential."""
+"""Make the errors that vendors cause: one table of fault classes, one sentence that names vendor and credential."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ from sederunt.errors import ProviderError, ProviderFault
 
 _F = ProviderFault
 
-# HTTP status → class; what is not named: 5xx are transient, other 4xx are the request's fault.
+# HTTP status → fault class. Of the others, 5xx are transient and 4xx are the request's fault.
 STATUSES: Mapping[int, ProviderFault] = MappingProxyType(
     {401: _F.AUTH, 403: _F.AUTH, 402: _F.PAYMENT, 408: _F.TRANSIENT, 425: _F.TRANSIENT, 429: _F.RATE_LIMITED}
     | {413: _F.MEDIA, 415: _F.MEDIA, 499: _F.TRANSIENT}
 )
-# WebSocket close code → class, where a vendor's own table says nothing.
+# WebSocket close code → fault class, unless a vendor's own table has it.
 CLOSES: Mapping[int, ProviderFault] = MappingProxyType(
     {1002: _F.INVALID_REQUEST, 1003: _F.INVALID_REQUEST, 1007: _F.INVALID_REQUEST, 1008: _F.AUTH, 4001: _F.AUTH}
     | {4002: _F.PAYMENT, 4003: _F.AUTH}
 )
 RETRYABLE = frozenset({_F.RATE_LIMITED, _F.TRANSIENT})
 
-_LONGEST = 300  # characters of a vendor's own words that are passed on
+_LONGEST = 300  # characters of a vendor's own message that are passed on
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explained:
-    """A vendor's refusal, read. `kind` None: the table decides."""
+    """The content of a vendor's refusal. `kind` None: the table decides."""
 
     message: str = ""
     code: str = ""
     kind: ProviderFault | None = None
 
 
-Explain = Callable[[int, Any], Explained]  # of a status (or close code) and a body that may be anything
+Explain = Callable[[int, Any], Explained]  # takes a status (or close code), and a body of any type
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Speaker:
-    """Who is spoken of in the sentence of an error."""
+    """Makes errors that name a vendor and a credential."""
 
-    title: str  # the vendor, as people write it
-    label: str = ""  # the credential's
-    secrets: tuple[str, ...] = ()  # never repeated, though the vendor repeats them
+    title: str  # the vendor's name, as people write it
+    label: str = ""  # of the credential
+    secrets: tuple[str, ...] = ()  # never repeated, even if the vendor repeats them
 
     def refusal(
         self, act: str, status: int, explained: Explained, *, table: Mapping[int, ProviderFault] = STATUSES
     ) -> ProviderError:
-        """Return the error for a status that is none of the good ones."""
+        """Return the error for a status that means failure."""
         kind = explained.kind or STATUSES.get(status) or (_F.TRANSIENT if status >= 500 else _F.INVALID_REQUEST)
         code = " ".join(filter(None, (str(status), explained.code)))
         return self.error(kind, act, f"{code}: {explained.message}" if explained.message else code, status=status)
 
-    def error(self, kind: ProviderFault, act: str, why: str, *, status: int | None = None) -> ProviderError:
+    def error(self, kind: ProviderFault, act: str, reason: str, *, status: int | None = None) -> ProviderError:
         """Return an error of this class: "Deepgram did not accept the operator's key (401: Invalid credentials)"."""
         sentence = (
-            f"{self.title} {_SAID[kind].format(act=act, label=self.label or 'the credential')} ({self._clean(why)})."
+            f"{self.title} {_SAID[kind].format(act=act, label=self.label or 'the credential')} ({self._clean(reason)})."
         )
         return ProviderError(sentence, retryable=kind in RETRYABLE, kind=kind, status=status)
 
@@ -98,12 +98,12 @@ _UNKNOWN_MODEL = re.compile(
 
 
 def names_unknown_model(message: str, vendor_model: str) -> bool:
-    """Return whether a refusal says that the vendor has no such model. One of another field ("keyterms are not
+    """Return whether a refusal says that the vendor has no such model. A refusal of another field ("keyterms are not
     supported by scribe_v1") does not.
     """
     subject = rf"(?:{_MODEL_WORD}|{re.escape(vendor_model)})" if vendor_model else _MODEL_WORD
-    told = re.compile(rf"{subject}[^.;]{{0,60}}?{_ABSENT}", re.IGNORECASE)
-    return bool(_UNKNOWN_MODEL.search(message) or told.search(message))
+    absent_subject = re.compile(rf"{subject}[^.;]{{0,60}}?{_ABSENT}", re.IGNORECASE)
+    return bool(_UNKNOWN_MODEL.search(message) or absent_subject.search(message))
 
 
 def explain(_status: int, body: Any) -> Explained:
@@ -122,7 +122,7 @@ def explain(_status: int, body: Any) -> Explained:
 
 
 def _faults_of_fields(body: Mapping[str, Any]) -> str:
-    """Return what exactly was refused, where a vendor lists it: texts, or objects with a place and a message."""
+    """Return a vendor's list of refused fields: texts, or objects with a place and a message."""
     for name in ("validation_errors", "errors"):
         if isinstance(faults := body.get(name), list):
             return "; ".join(filter(None, map(_fault_of_field, faults)))

@@ -1,7 +1,7 @@
-"""Socket manners, once for all vendors: one session is one connection (or several, where the vendor resumes).
+"""Sockets for all vendors: one session is one connection, or several if the vendor resumes.
 
-Sound is kept until it is sent, and sent no faster than the vendor takes it; a message that keeps the line open goes out
-when nothing else does; a loss ends the session with a cause, and the stream opens the next one.
+Sound is kept until it is sent, and sent no faster than the vendor takes it. A keepalive is sent when nothing else is.
+A lost connection ends the session with a cause, and the stream opens the next session.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 OPEN_S = 10.0
-CLOSE_S = 2.0  # for the vendor's part of closing; what it had to say is said by then
-READY_S = 30.0  # after that; a large vocabulary makes Speechmatics take up to 15
-DRAIN_S = 8.0  # after the last sound, so long for each message that is still to come
-# A connection that is dead without a sign (no power, a firewall that forgot it) is found out by pings.
+CLOSE_S = 2.0  # for the closing handshake; by then the vendor has sent everything
+READY_S = 30.0  # until the vendor is ready; a large vocabulary makes Speechmatics take up to 15
+DRAIN_S = 8.0  # after the last sound, for each message that is still to come
+# Pings detect a connection that died without notice (no power, a firewall that forgot it).
 PING_EVERY_S, PONG_S = 5.0, 10.0
-MOST_FRAMES = 4  # sent as one where they wait: each message costs
-HEAD_START_S = 1.0  # sound that may be sent at once, whatever the pace
+MOST_FRAMES = 4  # sent as one message if they wait: each message costs
+HEAD_START_S = 1.0  # of sound that may be sent at once, whatever the pace
 RESUME_PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0)
 
 logger = log.get(component="transcription")
@@ -67,10 +67,10 @@ class CloudRealtime:
         return self._live.terms
 
     def fault(self, settings: Settings, _model: ModelRow) -> str | None:
-        """Return why no socket can be opened, as far as settings tell."""
-        given = settings.providers.get(self.name)
+        """Return why no socket can be opened, as far as the settings show; None if nothing is wrong."""
+        provider_settings = settings.providers.get(self.name)
         try:
-            socket_address(settings, self._vendor.row, given.region if given else None)
+            socket_address(settings, self._vendor.row, provider_settings.region if provider_settings else None)
         except SetupError as fault:
             return str(fault)
         return None
@@ -79,7 +79,7 @@ class CloudRealtime:
         """Do nothing: nothing takes long here."""
 
     def open(self, settings: Settings, order: Order, tell: Tell) -> Session:
-        """Begin a session. Raises SetupError where there is no key."""
+        """Begin a session. Raises SetupError if there is no key."""
         if order.access is None:
             raise SetupError(f"There is no key for {self._vendor.row.title}.")
         ask = asked(
@@ -144,7 +144,7 @@ class CloudSession:
         self._tell(over)
 
     async def _session(self) -> Over:
-        """Until it has ended in order. A vendor that resumes gets lost connections back. Raises ProviderError."""
+        """Run until the session has ended properly; reconnect if the vendor resumes. Raises ProviderError."""
         url, losses = await self._address(), 0
         while True:
             self._has_progress = False
@@ -174,7 +174,7 @@ class CloudSession:
     async def _connection(self, url: str) -> AsyncIterator[ClientConnection]:
         headers = {} if self._live.start is not None else dict(self._vendor.headers(self._ask.access))
         try:
-            # Sound does not get smaller, and a compressor per session costs memory and a tenth of its sending.
+            # Sound cannot be compressed; a compressor per session costs memory and a tenth of the work of sending.
             socket = await _Connect(
                 url,
                 additional_headers=headers,
@@ -188,19 +188,19 @@ class CloudSession:
         except InvalidStatus as error:
             status, body = error.response.status_code, bytes(error.response.body or b"").decode("utf-8", "replace")
             explained = self._vendor.explain(status, _json(body))
-            if 200 <= status < 300:  # a page in the socket's place, such as one of maintenance, is no refusal
+            if 200 <= status < 300:  # a page instead of a socket, such as one on maintenance, is no refusal
                 explained = replace(explained, kind=ProviderFault.TRANSIENT)
             raise self._speaker.refusal("open a session", status, explained) from error
         except (OSError, TimeoutError, WebSocketException) as error:
-            why = str(error) or type(error).__name__
-            raise self._speaker.error(ProviderFault.TRANSIENT, "open a session", why) from error
+            reason = str(error) or type(error).__name__
+            raise self._speaker.error(ProviderFault.TRANSIENT, "open a session", reason) from error
         try:
             yield socket
         finally:
             await socket.close()
 
     async def _talk(self, socket: ClientConnection) -> Over:
-        """Both ways at once, until everything is answered. Raises ProviderError."""
+        """Send and receive until everything is answered. Raises ProviderError."""
         sending = asyncio.create_task(self._send(socket))
         receiving = asyncio.create_task(self._receive(socket))
         try:
@@ -219,23 +219,23 @@ class CloudSession:
         return Over()
 
     async def _send(self, socket: ClientConnection) -> None:
-        with contextlib.suppress(ConnectionClosed):  # the receiver tells why
+        with contextlib.suppress(ConnectionClosed):  # the receiver reports why
             for message in self._codec.opening():
                 await socket.send(message)
             if self._live.waits:
                 await self._begun()
-            began, sent = time.monotonic(), 0.0
+            started_at, sent_s = time.monotonic(), 0.0
             while True:
                 frame = await self._next(socket)
                 if frame is None:
                     break
                 await socket.send(self._codec.audio(frame))
-                sent += len(frame) / 2 / RATE
-                ahead_s = sent / self._live.pace - HEAD_START_S - (time.monotonic() - began)
+                sent_s += len(frame) / 2 / RATE
+                ahead_s = sent_s / self._live.pace - HEAD_START_S - (time.monotonic() - started_at)
                 if ahead_s > 0:
                     await asyncio.sleep(ahead_s)
-                elif ahead_s < -HEAD_START_S:  # silence was not sent: it gives no right to hurry
-                    began, sent = time.monotonic(), 0.0
+                elif ahead_s < -HEAD_START_S:  # silence was not sent: do not send faster to make up for it
+                    started_at, sent_s = time.monotonic(), 0.0
             for message in self._codec.closing():
                 await socket.send(message)
 
@@ -247,7 +247,7 @@ class CloudSession:
             raise self._speaker.error(ProviderFault.TRANSIENT, "begin", "it did not say that it is ready") from None
 
     async def _next(self, socket: ClientConnection) -> bytes | None:
-        """Return the next frame; meanwhile the line is kept open."""
+        """Return the next frame; send keepalives while waiting for it."""
         while True:
             try:
                 async with asyncio.timeout(self._live.keepalive_s):
@@ -257,7 +257,7 @@ class CloudSession:
                     await socket.send(self._live.keepalive)
 
     async def _receive(self, socket: ClientConnection) -> None:
-        """Until the vendor has answered everything, or closes in order. Raises ConnectionClosed, ProviderError."""
+        """Receive until the vendor has answered everything. Raises ConnectionClosed, ProviderError."""
         while True:
             limit_s = DRAIN_S if self._sound.is_spent else None
             try:
@@ -270,20 +270,20 @@ class CloudSession:
             if self._take(self._codec.read(message)):
                 return
 
-    def _take(self, told: Iterable[Told]) -> bool:
-        """Pass on what a message meant. True when it was the last one."""
-        for each in told:
-            self._has_progress = self._has_progress or not isinstance(each, Ready | StreamRefused)
-            if isinstance(each, Ready):
+    def _take(self, events: Iterable[Told]) -> bool:
+        """Pass on the events of a message. Return True if it was the last one."""
+        for event in events:
+            self._has_progress = self._has_progress or not isinstance(event, Ready | StreamRefused)
+            if isinstance(event, Ready):
                 self._ready.set()
-            elif isinstance(each, Acknowledged):
-                self._sound.acknowledge(each.count)
-            elif isinstance(each, StreamRefused):
-                raise self._speaker.error(each.kind, "go on", " ".join((each.code, each.message)).strip())
-            elif isinstance(each, Finished):
+            elif isinstance(event, Acknowledged):
+                self._sound.acknowledge(event.count)
+            elif isinstance(event, StreamRefused):
+                raise self._speaker.error(event.kind, "go on", " ".join((event.code, event.message)).strip())
+            elif isinstance(event, Finished):
                 return True
             else:
-                self._tell(each)
+                self._tell(event)
         return False
 
     def _closed(self, error: ConnectionClosed) -> ProviderError:
@@ -294,25 +294,25 @@ class CloudSession:
         table: Mapping[int, ProviderFault] = {**CLOSES, **(self._live.closes or {})}
         explained = self._vendor.explain(frame.code, _json(frame.reason))
         kind = explained.kind or table.get(frame.code, ProviderFault.TRANSIENT)
-        why = " ".join(filter(None, (str(frame.code), explained.message or frame.reason)))
-        return self._speaker.error(kind, "go on", why)
+        reason = " ".join(filter(None, (str(frame.code), explained.message or frame.reason)))
+        return self._speaker.error(kind, "go on", reason)
 
 
 class _Connect(connect):
-    """A connection that follows a redirect also to an address that is written as that of a page."""
+    """A connection that also follows redirects to http and https URLs."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
-        if isinstance(exc, InvalidStatus) and (place := exc.response.headers.get("Location")):
+        if isinstance(exc, InvalidStatus) and (location := exc.response.headers.get("Location")):
             del exc.response.headers["Location"]
-            exc.response.headers["Location"] = as_socket(urljoin(self.uri, place))
+            exc.response.headers["Location"] = as_socket(urljoin(self.uri, location))
         return super().process_redirect(exc)
 
 
 class _Sound:
-    """What a session still has to send, in frames; where it can be asked for again, also what it sent.
+    """The frames that a session still has to send and, with `keeps_sent`, those it may have to send again.
 
     Args:
-        frame_ms: the length of a frame. Where more waits, up to so many of them are one.
+        frame_ms: the length of a frame. If more sound waits, up to MOST_FRAMES are sent as one.
     """
 
     def __init__(self, frame_ms: int, *, keeps_sent: bool) -> None:
@@ -325,7 +325,7 @@ class _Sound:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether no sound comes any more and all of it was given."""
+        """Return whether the sound has ended and all frames were returned."""
         return self._ended and not self._waiting and not len(self._begun)
 
     def put(self, samples: NDArray[np.int16]) -> None:
@@ -337,11 +337,11 @@ class _Sound:
         self._some.set()
 
     async def frame(self) -> bytes | None:
-        """Return the next frame, or a few; the last one filled up with silence, None behind it."""
+        """Return the next frame, or a few; the last one is padded with silence, and followed by None."""
         while len(self._begun) < self._frame:
-            found = self._waiting.take()
-            if found is not None:
-                self._begun = np.concatenate([self._begun, found[1]])
+            chunk = self._waiting.take()
+            if chunk is not None:
+                self._begun = np.concatenate([self._begun, chunk[1]])
             elif not self._ended:
                 self._some.clear()
                 await self._some.wait()
@@ -349,8 +349,8 @@ class _Sound:
                 return None
             else:
                 self._begun = np.pad(self._begun, (0, self._frame - len(self._begun)))
-        while len(self._begun) < MOST_FRAMES * self._frame and (found := self._waiting.take()) is not None:
-            self._begun = np.concatenate([self._begun, found[1]])
+        while len(self._begun) < MOST_FRAMES * self._frame and (chunk := self._waiting.take()) is not None:
+            self._begun = np.concatenate([self._begun, chunk[1]])
         length = min(len(self._begun), MOST_FRAMES * self._frame)
         frame, self._begun = self._begun[:length], self._begun[length:]
         if self._keeps_sent:
@@ -359,32 +359,38 @@ class _Sound:
         return frame.astype("<i2").tobytes()
 
     def acknowledge(self, count: int) -> None:
-        """Note that the vendor has so many bytes of the session."""
+        """Note that the vendor has received so many bytes of the session."""
         self._acknowledged = max(self._acknowledged, min(count // 2, self._given))
         self._sent.drop_until(self._acknowledged / RATE)
 
     def rewind(self) -> None:
-        """Put back what was not acknowledged: it is to be sent again."""
-        again = Backlog()
-        # A vendor may have a part of a frame.
-        sent = ((samples, max(0, self._acknowledged - round(start * RATE))) for start, samples in self._sent.all())
-        waiting = (samples for _, samples in self._waiting.all())
-        for samples in (*(samples[known:] for samples, known in sent), self._begun, *waiting):
+        """Put back the frames that were not acknowledged, to be sent again."""
+        unsent = Backlog()
+        # A vendor may have received part of a frame.
+        sent_chunks = (
+            (samples, max(0, self._acknowledged - round(start * RATE))) for start, samples in self._sent.all()
+        )
+        waiting_samples = (samples for _, samples in self._waiting.all())
+        for samples in (
+            *(samples[acknowledged:] for samples, acknowledged in sent_chunks),
+            self._begun,
+            *waiting_samples,
+        ):
             if len(samples):
-                again.append(0.0, samples)
+                unsent.append(0.0, samples)
         self._given = self._acknowledged
         self.close()
-        self._waiting, self._begun = again, np.zeros(0, np.int16)
+        self._waiting, self._begun = unsent, np.zeros(0, np.int16)
         self._some.set()
 
     def close(self) -> None:
-        """Give back what lies on disk."""
+        """Free the space on disk."""
         self._waiting.clear()
         self._sent.clear()
 
 
 def _nobody(_event: object) -> None:
-    """Nothing more is told."""
+    """Ignore an event of an abandoned session."""
 
 
 def _json(body: str) -> Any:

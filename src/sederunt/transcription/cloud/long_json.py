@@ -1,7 +1,7 @@
-"""Vendors' JSON read in little memory: a long array of objects is kept as text, and each is read when it is asked for.
+"""Read vendors' JSON in little memory: a long array of objects stays text, and each object is parsed on access.
 
-The words of four hours, as dictionaries, take four times what their text takes, and up to three such lists come in one
-answer.
+The words of four hours take four times as much memory as dictionaries than as text, and one answer has up to three
+such lists.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, overload
 
 from sederunt import foreign_json
 
-LONG = 64  # an array of so many items is no long one
+LONG = 64  # arrays with more items are long
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -23,7 +23,7 @@ Scan = Callable[[str, int], tuple[Any, int]]
 
 
 class LongArray(Sequence[Any]):
-    """An array's items, read from its text each time that they are asked for."""
+    """The items of an array, parsed from its text on each access."""
 
     def __init__(self, text: str, starts: array[int]) -> None:
         self._text, self._starts = text, starts
@@ -45,7 +45,7 @@ class LongArray(Sequence[Any]):
 
 
 def loads(text: str) -> Any:
-    """Return what JSON says, long arrays of objects as LongArray, all else as `json.loads` does. Raises ValueError."""
+    """Return the values of JSON: long arrays of objects as LongArray, the rest as `json.loads`. Raises ValueError."""
     return foreign_json.read(text, decoder=_Decoder)
 
 
@@ -53,10 +53,10 @@ class _Decoder(json.JSONDecoder):
     def __init__(self) -> None:
         super().__init__()
         self.parse_array = self._array
-        self.scan_once = py_make_scanner(self)  # the one in C reads arrays its own way
+        self.scan_once = py_make_scanner(self)  # the C scanner ignores `parse_array`
 
     def _array(self, place: tuple[str, int], scan: Scan) -> tuple[Sequence[Any], int]:
-        """Read an array behind its bracket. Long ones are looked for in the first items alone: the others are alike."""
+        """Read an array after its bracket. Only its first items are searched for long arrays: the others are alike."""
         text, at = place
         starts, items = array("Q"), list[Any]()
         at = _behind_space(text, at)
@@ -78,14 +78,14 @@ class _Decoder(json.JSONDecoder):
             raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
         if len(starts) <= LONG:
             return items, at + 1
-        found = LongArray(text, starts)
-        return (found if all(text[start] == "{" for start in starts) else list(found)), at + 1
+        long_array = LongArray(text, starts)
+        return (long_array if all(text[start] == "{" for start in starts) else list(long_array)), at + 1
 
 
 def _behind_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+    match = _SPACE.match(text, at)
+    assert match is not None
+    return match.end()
 
 
 _whole: Scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The turn that is open in a stream whose final pieces come a few at a time. Pure."""
+"""The open turn of a stream whose final pieces come a few at a time. Pure."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Generic, TypeVar
 from sederunt.model.transcript import Utterance
 from sederunt.transcription.sessions import Draft, Said, Settled, taken_back
 
-PAUSE_S = 2.0  # of sound without a word behind the turn's last final one: nobody goes on with it
-LONGEST_S = 30.0  # a listener waits no longer for a turn's end
+PAUSE_S = 2.0  # of sound without words after the turn's last final word: the turn is over
+LONGEST_S = 30.0  # a longer turn is settled before its end
 
 Piece = TypeVar("Piece")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadPieces:
-    """What pieces of a turn come to."""
+    """The content of a turn's pieces."""
 
     utterances: Sequence[Utterance]
-    labels: Mapping[int, str]  # the vendor's word for each voice; empty where voices are not asked for
+    labels: Mapping[int, str]  # the vendor's label of each voice; empty if voices are not told apart
     lang: str | None = None
 
 
 class OpenTurn(Generic[Piece]):
-    """Keeps the pieces that are final and not settled yet, and says what changes: drafts, drafts taken back, finals.
+    """Keeps the pieces that are final but not settled, and yields changes: drafts, withdrawn drafts, settled segments.
 
-    What it keeps counts as not heard: its sound is sent again, should the line be lost.
+    The sound of pieces that it keeps counts as not heard: it is sent again if the connection is lost.
     """
 
     def __init__(self, read: Callable[[Sequence[Piece]], ReadPieces]) -> None:
@@ -37,31 +37,31 @@ class OpenTurn(Generic[Piece]):
         self._drafted: set[str] = set()
 
     def draft(self, open_pieces: Sequence[Piece] = ()) -> Iterator[Draft]:
-        """Tell what the turn says so far; `open_pieces` follow its final ones and may still change."""
-        said = self._said([*self.final, *open_pieces])
-        keys = {part.key for part in said}
+        """Yield drafts of the turn so far; `open_pieces` follow its final ones and may still change."""
+        parts = self._said([*self.final, *open_pieces])
+        keys = {part.key for part in parts}
         yield from (taken_back(key) for key in sorted(self._drafted - keys))
         self._drafted = keys
-        yield from (Draft(part) for part in said)
+        yield from (Draft(part) for part in parts)
 
     def is_overdue(self, heard_until: float, *, whole_words: bool) -> bool:
-        """Return whether the turn is to be settled although the vendor has not ended it, as some never do.
+        """Return whether to settle the turn although the vendor has not ended it, as some never do.
 
-        `whole_words` says that its final pieces cannot end inside a word.
+        `whole_words`: its final pieces cannot end inside a word.
         """
-        said = self._said(self.final)
-        if not said:
+        parts = self._said(self.final)
+        if not parts:
             return False
-        is_long = said[-1].end - said[0].start >= LONGEST_S
-        return heard_until - said[-1].end >= PAUSE_S or (is_long and whole_words)
+        is_long = parts[-1].end - parts[0].start >= LONGEST_S
+        return heard_until - parts[-1].end >= PAUSE_S or (is_long and whole_words)
 
     def settle(self) -> Iterator[Draft | Settled]:
-        """Tell what the turn said for good, and begin the next."""
-        said = self._said(self.final)
-        yield from (taken_back(key) for key in sorted(self._drafted - {part.key for part in said}))
+        """Yield the final segments of the turn, and begin the next."""
+        parts = self._said(self.final)
+        yield from (taken_back(key) for key in sorted(self._drafted - {part.key for part in parts}))
         self.final, self._drafted = [], set()
         self._number += 1
-        yield from (Settled(part) for part in said)
+        yield from (Settled(part) for part in parts)
 
     def _said(self, pieces: Sequence[Piece]) -> list[Said]:
         read = self._read(pieces)

@@ -1,8 +1,8 @@
-"""Which sound goes into which file for a vendor, and back: from the file's seconds to the recording's. Pure.
+"""Plan which sound goes into which file for a vendor, and map the file's seconds back to the recording's. Pure.
 
-A vendor that takes only so many minutes gets several files, cut where it is quiet; where voices have to be told apart,
-the next file begins a little before the cut, so that both hear the same people. Tracks of single participants go one
-after the other into one file, with their silence left out: what is billed is what was said.
+If a vendor limits the length, sound is cut into several files where it is quiet. To tell voices apart, each file
+begins a little before the cut, so that consecutive files share some speech. Tracks of single participants are joined
+into one file without their silence: only speech is billed.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sederunt.transcription.text import runs
 Levels = npt.NDArray[np.float32]  # loudness of each STEP_S of a source
 
 STEP_S = 0.05
-# What is quieter is silence: -56 dB below full scale, well under speech at the far end of a room.
+# Quieter sound is silence: -56 dB below full scale, well under speech at the far end of a room.
 SILENT = 0.0016
 PAD_S = 0.3  # kept around speech
-SHORTEST_GAP_S = 2.0  # a shorter silence stays as it is
+SHORTEST_GAP_S = 2.0  # a shorter silence is kept
 BETWEEN_S = 1.0  # silence between two pieces of a file
-LOOK_BACK_S = 120.0  # a file is cut at the quietest place so close to the limit
-OVERLAP_S = 60.0  # heard by both files, where voices have to be linked
+LOOK_BACK_S = 120.0  # a file is cut at the quietest place within this time before the limit
+OVERLAP_S = 60.0  # shared by consecutive files if voices have to be linked
 QUIET_FOR_S = 0.5
 
 
@@ -44,7 +44,7 @@ class Piece:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedFile:
-    """What one file for the vendor holds. Utterances before `counts_from` are the file's before."""
+    """The content of one file for the vendor. Utterances before `counts_from` belong to the file before."""
 
     pieces: tuple[Piece, ...]
     counts_from: float = 0.0  # in the source; for files with one piece
@@ -56,11 +56,11 @@ class PlannedFile:
 
 
 def whole(duration_s: float, levels: Levels | None, most_s: float | None, *, linked_voices: bool) -> list[PlannedFile]:
-    """Plan one source in as few files as a vendor's limit allows. `levels` are needed only where it has to be cut."""
+    """Plan one source in as few files as a vendor's limit allows. `levels` are needed only if it has to be cut."""
     if most_s is None or duration_s <= most_s:
         return [PlannedFile(pieces=(Piece(source=0, start=0.0, end=duration_s),))]
     assert levels is not None
-    # Of a small limit a third each at most, so that every file goes on beyond the one before it.
+    # At most a third of a small limit each, so that every file reaches beyond the one before it.
     overlap_s = min(OVERLAP_S, most_s / 3) if linked_voices else 0.0
     look_back_s = min(LOOK_BACK_S, most_s / 3)
     cuts, start = [0.0], 0.0
@@ -72,9 +72,9 @@ def whole(duration_s: float, levels: Levels | None, most_s: float | None, *, lin
     for n, cut in enumerate(cuts):
         end = cuts[n + 1] if n + 1 < len(cuts) else duration_s
         begin = max(0.0, cut - overlap_s) if n else 0.0
-        last = n + 1 == len(cuts)
+        is_last = n + 1 == len(cuts)
         piece = Piece(source=0, start=begin, end=end)
-        files.append(PlannedFile(pieces=(piece,), counts_from=cut, counts_to=float("inf") if last else end))
+        files.append(PlannedFile(pieces=(piece,), counts_from=cut, counts_to=float("inf") if is_last else end))
     return files
 
 
@@ -95,7 +95,7 @@ def joined_tracks(levels: Sequence[Levels], most_s: float | None) -> list[Planne
 
 
 def speech(levels: Levels) -> list[tuple[float, float]]:
-    """Return the stretches of a source with sound, padded, those with little between them as one."""
+    """Return the stretches of a source with sound, padded; those with little between them are merged."""
     loud = np.flatnonzero(levels > SILENT)
     if not len(loud):
         return []
@@ -109,37 +109,37 @@ def speech(levels: Levels) -> list[tuple[float, float]]:
 
 
 def returned(file: PlannedFile, utterances: Iterable[Utterance]) -> dict[int, list[Utterance]]:
-    """Return what was heard in a file, by source, in the source's seconds: pieces cut apart, overlaps told once."""
-    found: dict[int, list[Utterance]] = {}
+    """Return a file's utterances by source, in the source's seconds: split by piece, without the overlap."""
+    by_source: dict[int, list[Utterance]] = {}
     for utterance in utterances:
         for piece, part in _by_piece(file, utterance):
-            shifted = _shifted(part, piece)
-            for kept in _counted(file, shifted):
-                found.setdefault(piece.source, []).append(kept)
-    return found
+            shifted_part = _shifted(part, piece)
+            for counted_part in _counted(file, shifted_part):
+                by_source.setdefault(piece.source, []).append(counted_part)
+    return by_source
 
 
 def relabelled(
     earlier: Sequence[Utterance], later: Sequence[Utterance], overlap: Sequence[Utterance]
 ) -> list[Utterance]:
-    """Return a later file's utterances with the voices' numbers of the files before, by who spoke at once in the
-    overlap.
+    """Return a later file's utterances with the voice numbers of the files before, matched by simultaneous speech in
+    the overlap.
 
     Args:
-        earlier: of all files before, as the recording knows them.
-        later: of this file, numbered as the vendor numbered them.
-        overlap: the same with what the file before answers for.
+        earlier: of all files before, with the recording's numbers.
+        later: of this file, with the vendor's numbers.
+        overlap: the same, including those that the file before answers for.
     """
-    ours = [(each.start, each.end, each.speaker) for each in earlier]
-    theirs = [(each.start, each.end, str(each.speaker)) for each in overlap]
-    known = linked(ours, theirs)
-    taken = max((each.speaker for each in earlier), default=-1) + 1
+    earlier_spans = [(each.start, each.end, each.speaker) for each in earlier]
+    overlap_spans = [(each.start, each.end, str(each.speaker)) for each in overlap]
+    linked_numbers = linked(earlier_spans, overlap_spans)
+    next_number = max((each.speaker for each in earlier), default=-1) + 1
     numbers: dict[int, int] = {}
     for each in later:
         if each.speaker not in numbers:
-            number = known.get(str(each.speaker))
-            numbers[each.speaker] = taken if number is None else number
-            taken += number is None
+            number = linked_numbers.get(str(each.speaker))
+            numbers[each.speaker] = next_number if number is None else number
+            next_number += number is None
     return [each.spoken_by(numbers[each.speaker]) for each in later]
 
 
@@ -151,8 +151,8 @@ def _by_piece(file: PlannedFile, utterance: Utterance) -> list[tuple[Piece, Utte
 
 
 def _place(file: PlannedFile, start: float, end: float) -> int:
-    """The piece in which the middle of a word lies. Of one in the silence between two pieces it is the later: vendors
-    let words begin too early rather than end too late."""
+    """Return the index of the piece with the middle of a word; in the silence between two pieces, of the later one:
+    vendors' words begin too early rather than end too late."""
     middle = (start + end) / 2
     ends = [piece.at + piece.end - piece.start for piece in file.pieces]
     return min(bisect_right(ends, middle), len(ends) - 1)
@@ -166,11 +166,11 @@ def _counted(file: PlannedFile, utterance: Utterance) -> list[Utterance]:
     inside = [begin <= (word.start + word.end) / 2 < end for word in utterance.words]
     if all(inside):
         return [utterance]
-    return [part for kept, part in runs(utterance, inside) if kept]
+    return [part for is_inside, part in runs(utterance, inside) if is_inside]
 
 
 def _shifted(utterance: Utterance, piece: Piece) -> Utterance:
-    """Return an utterance in the source's seconds, none of them outside of the piece."""
+    """Return an utterance in the source's seconds, clamped to the piece."""
 
     def moved(at: float) -> float:
         return round(min(piece.end, max(piece.start, at + piece.start - piece.at)), 3)
@@ -189,7 +189,7 @@ def _portions(start: float, end: float, most_s: float | None) -> list[tuple[floa
 
 
 def _quiet(levels: Levels, begin: float, end: float) -> float:
-    """Return the middle of the quietest half second between two moments, the latest of several."""
+    """Return the middle of the quietest half second between two moments; the latest, if several are alike."""
     first, last = max(0, round(begin / STEP_S)), min(len(levels), round(end / STEP_S))
     window = round(QUIET_FOR_S / STEP_S)
     stretch = levels[first:last]

@@ -1,4 +1,4 @@
-"""A cloud vendor as a provider: sound made ready, sent file by file, and what was heard put together again."""
+"""A cloud vendor as a provider: prepare sound, send it file by file, and join the results."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from sederunt.transcription.sessions import RealtimeProvider
 if TYPE_CHECKING:
     from sederunt.transcription.cloud.client import Manners
 
-CHECK_S = 25.0  # for the answer whether a key is good: somebody waits for it
+CHECK_S = 25.0  # for the check of a key: somebody waits for it
 LOOK_S = 0.2  # how soon a cancelled task is left
 
 T = TypeVar("T")
 
 
 class CloudProvider:
-    """What a vendor's folder introduces: `PROVIDER = CloudProvider(VENDOR)`."""
+    """The provider of a vendor's folder: `PROVIDER = CloudProvider(VENDOR)`."""
 
     def __init__(self, vendor: Vendor, manners: Manners | None = None) -> None:
         self.vendor, self._manners = vendor, manners
@@ -53,41 +53,41 @@ class CloudProvider:
         return CloudRealtime(self.vendor, self.vendor.live)
 
     def fault(self, settings: Settings, _model: ModelRow) -> str | None:
-        """Return None: nothing is lacking here but a key, and who brings it is known elsewhere."""
+        """Return why the vendor has no usable address; None if it has one. Keys are checked elsewhere."""
         from sederunt.transcription.cloud.addresses import rest_address
 
-        given = settings.providers.get(self.row.name)
+        provider_settings = settings.providers.get(self.row.name)
         try:
-            rest_address(settings, self.row, given.region if given else None)
+            rest_address(settings, self.row, provider_settings.region if provider_settings else None)
         except SetupError as fault:
             return str(fault)
         return None
 
     def language(self, _settings: Settings, _task: Task) -> str | None:
-        """Return None: a vendor is not asked, it would be paid like a transcript."""
+        """Return None: asking a vendor would cost as much as a transcript."""
         return None
 
     def transcribe(self, settings: Settings, task: Task) -> Result:
-        """Transcribe a file; where the vendor takes only shorter ones, in several, cut where it is quiet."""
+        """Transcribe a file; if the vendor takes only shorter ones, in several, cut where it is quiet."""
         return self.transcribe_tracks(settings, task, [task.path], join=False)[0]
 
     def transcribe_tracks(
         self, settings: Settings, task: Task, tracks: Sequence[Path], *, join: bool = True
     ) -> list[Result]:
-        """Transcribe several tracks as one file (or as few as may be), without their silence: one result each."""
+        """Transcribe several tracks as one file (or as few as possible), without their silence: one result each."""
         from sederunt.transcription.cloud.work import Work
 
         if task.access is None:
             raise SetupError(f"There is no key for {self.row.title}.")
         with tempfile.TemporaryDirectory(prefix="sederunt-") as scratch:
             work = Work(self.vendor, settings, task, Path(scratch), self._manners)
-            heard = _on_a_loop(work.results(tracks, join=join), task)
-        heap.give_back()  # what answers of megabytes left free; the transcript of hours is yet to be written
-        return heard
+            results = _on_a_loop(work.results(tracks, join=join), task)
+        heap.give_back()  # megabytes of answers were freed; the transcript of hours is yet to be written
+        return results
 
 
 class CloudAccount:
-    """What else a key is good for."""
+    """Checks keys, and deletes copies."""
 
     def __init__(self, vendor: Vendor, manners: Manners | None) -> None:
         self._vendor, self._manners = vendor, manners
@@ -97,7 +97,7 @@ class CloudAccount:
         from sederunt.transcription.cloud.client import Client, Manners
 
         async def ask() -> None:
-            # One try: who asks is waiting, and can ask again.
+            # One attempt: the caller is waiting, and can try again.
             async with Client(self._vendor, settings, access, self._manners or Manners(tries=1)) as client:
                 await client.fetch(self._vendor.check(access), "check the key")
 
@@ -108,7 +108,7 @@ class CloudAccount:
             raise ProviderError(sentence, retryable=True, kind=ProviderFault.TRANSIENT) from None
 
     def erase(self, settings: Settings, access: Access, copy: str) -> None:
-        """Delete a copy at the vendor; what is gone already is deleted. Blocks. Raises ProviderError, SetupError."""
+        """Delete a copy at the vendor, if it is still there. Blocks. Raises ProviderError, SetupError."""
         from sederunt.transcription.cloud.client import Client, Manners
 
         async def ask() -> None:
@@ -121,7 +121,7 @@ class CloudAccount:
 
 
 def _on_a_loop(work: Coroutine[Any, Any, T], task: Task) -> T:
-    """Run it on a loop of this thread's own, until it is done or the task is cancelled."""
+    """Run `work` on a new loop in this thread, until it is done or the task is cancelled."""
 
     async def watched() -> T:
         running = asyncio.ensure_future(work)
@@ -131,7 +131,7 @@ def _on_a_loop(work: Coroutine[Any, Any, T], task: Task) -> T:
                     raise Cancelled("The transcription was stopped.")
             return running.result()
         finally:
-            # Once is not enough: a cancellation that comes in the moment in which a connection is there is lost in it.
+            # Once is not enough: a cancellation at the moment a connection is made gets lost.
             while not running.done():
                 running.cancel()
                 await asyncio.wait({running}, timeout=LOOK_S)

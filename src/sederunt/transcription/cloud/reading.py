@@ -1,4 +1,4 @@
-"""Read vendors' JSON without trusting it: fields are missing, null, of another type than yesterday."""
+"""Read vendors' JSON without trusting it: fields may be missing, null or of an unexpected type."""
 
 from __future__ import annotations
 
@@ -16,38 +16,36 @@ T = TypeVar("T")
 
 # A longer pause within one voice begins another utterance.
 PAUSE_S = 0.8
-# An utterance that goes on for so long is cut at the next end of a sentence.
+# A longer utterance is cut at the next end of a sentence.
 LONG_S = 30.0
-# A word so far from where its neighbours are has a wrong time.
+# A word so far from its neighbours has a wrong time.
 FAR_S = 30.0
 
 
 class Unreadable(Exception):
-    """An answer that lacks the place of its transcript: a fault, for silence has that place too."""
+    """An answer without a field for its transcript: a fault, since silence has that field too."""
 
 
 def place(answer: Mapping[str, Any], *names: str) -> None:
-    """Raise Unreadable where an answer has none of the fields that its transcript may stand in."""
+    """Raise Unreadable if an answer has none of the fields that may contain its transcript."""
     if not any(name in answer for name in names):
         raise Unreadable(f"its answer has no {' and no '.join(names)}")
 
 
-def sure(found: T, items: Iterable[Mapping[str, Any]], *names: str) -> T:
-    """Return what was found; raises Unreadable where that is nothing, and an item has no field that its word stands in
-    under these names.
-    """
-    if not found and any(not any(name in item for name in names) for item in items):
+def sure(result: T, items: Iterable[Mapping[str, Any]], *names: str) -> T:
+    """Return the result. Raises Unreadable if it is empty and an item has no field of these names, for its word."""
+    if not result and any(not any(name in item for name in names) for item in items):
         raise Unreadable(f"its words have no {' and no '.join(names)}")
-    return found
+    return result
 
 
 def number(value: Any, default: float = 0.0) -> float:
-    """Read a finite number, also one in quotes; else return the default."""
+    """Read a finite number, also from a string; else return the default."""
     try:
-        found = float(value)
+        parsed_number = float(value)
     except (TypeError, ValueError):
         return default
-    return found if math.isfinite(found) else default
+    return parsed_number if math.isfinite(parsed_number) else default
 
 
 def share(value: Any, default: float = 0.0) -> float:
@@ -56,7 +54,7 @@ def share(value: Any, default: float = 0.0) -> float:
 
 
 def text(value: Any) -> str:
-    """Read a text, also from a number that stands for one, such as the word 2024 or an id; else return nothing."""
+    """Read a text, also from a number such as the word 2024 or an id; else return an empty one."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -65,35 +63,34 @@ def text(value: Any) -> str:
 
 
 def status_word(value: Any) -> str:
-    """Read a word that says how far something is, in small letters."""
+    """Read the name of a state, in lower case."""
     return text(value).strip().lower()
 
 
 def flag(value: Any) -> bool:
-    """Read whether something is so: true, or the word for it."""
+    """Read a boolean, also from "true", "1" or 1."""
     return value is True or status_word(value) in ("true", "1")
 
 
 def listed(value: Any) -> list[Any]:
-    """Read a list; from anything that is none, an empty one."""
+    """Read a list; from anything else, an empty one."""
     return value if isinstance(value, list) else []
 
 
 def record(value: Any) -> Mapping[str, Any]:
-    """Read an object; from anything that is none, an empty one."""
+    """Read an object; from anything else, an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 def records(value: Any) -> Sequence[Mapping[str, Any]]:
-    """Read the objects of a list; from anything that is none, nothing."""
+    """Read the objects of a list; from anything else, none."""
     if isinstance(value, LongArray):  # of objects alone
         return value
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, Sequence) else []
 
 
 def language(value: Any) -> str | None:
-    """Read a primary tag of two letters where there is one: "en-US" → "en", "deu" → "de"; None from what is no
-    language."""
+    """Read a primary tag, of two letters if there is one: "en-US" → "en", "deu" → "de"; None from anything else."""
     tag = primary_tag(text(value))
     if not tag or not tag.isalpha() or tag in ("unknown", "und", "none", "null"):
         return None
@@ -101,18 +98,18 @@ def language(value: Any) -> str | None:
 
 
 class Voices:
-    """A vendor's labels as whole numbers, by first appearance: "S1", "A", 7 → 0, 1, 2. Ask in the order of speech."""
+    """Numbers a vendor's labels by first appearance: "S1", "A", 7 → 0, 1, 2. Ask in the order of speech."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
-        self._last = 0  # before any label, the number that the first one will have
-        self._until = float("inf")  # where the last word ends
+        self._last = 0  # at first, the number that the first label will have
+        self._until = float("inf")  # the end of the last word
 
     def number(self, label: Any, start: float | None = None, end: float = 0.0) -> int:
-        """Return the label's number; of no label the number before it, else of the next, without counting a voice:
-        a word that the vendor knows no voice of would cut another's sentence in three.
+        """Return the label's number. Without a label, return that of the label before, or else of the next one, and
+        count no voice: a word of unknown voice would otherwise cut another's sentence in three.
 
-        Behind a pause (where times are given) such a word begins the turn of somebody else: a voice of its own.
+        After a pause (if times are given) such a word begins somebody else's turn, and gets a voice of its own.
         """
         if label is not None and label != "" and isinstance(label, Hashable):
             self._last = self._numbers.setdefault(label, len(self._numbers))
@@ -124,7 +121,7 @@ class Voices:
 
     @property
     def labels(self) -> dict[int, Any]:
-        """Return the label of each number; empty where nobody was told apart."""
+        """Return the label of each number; empty if voices were not told apart."""
         return {number: label for label, number in self._numbers.items()}
 
     def __len__(self) -> int:
@@ -132,25 +129,25 @@ class Voices:
 
 
 class OnceOnly:
-    """Leaves out what a stream tells a second time: a final item with the times and the text of an earlier one."""
+    """Leaves out what a stream repeats: a final item with the times and text of an earlier one."""
 
     def __init__(self, most: int = 4000) -> None:
         self._told: dict[Hashable, None] = {}
         self._most = most
 
     def fresh(self, items: Sequence[Mapping[str, Any]], identity: Callable[[Mapping[str, Any]], Hashable]) -> list[Any]:
-        """Return the items of a message that no earlier message had; one that has no identity is like no other."""
-        known = [(item, identity(item)) for item in items]
-        found = [item for item, name in known if name is None or name not in self._told]
-        self._told |= {name: None for _, name in known if name is not None}
+        """Return the items of a message that no earlier message had; those without an identity are always new."""
+        keyed_items = [(item, identity(item)) for item in items]
+        fresh_items = [item for item, key in keyed_items if key is None or key not in self._told]
+        self._told |= {key: None for _, key in keyed_items if key is not None}
         while len(self._told) > self._most:
             del self._told[next(iter(self._told))]
-        return found
+        return fresh_items
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Token:
-    """A word as vendors give it, with how it is written in the text."""
+    """A word from a vendor, and how it is written in the text."""
 
     word: Word
     written: str = ""  # with its punctuation; "" for the word itself
@@ -160,8 +157,7 @@ class Token:
 
 
 def spread(transcript: str, start: float, end: float, *, speaker: int = 0) -> list[Token]:
-    """Spread the words of a text without times evenly over the stretch in which it was said: a guess, but no word is
-    lost."""
+    """Spread the words of a text without times evenly over its stretch: a guess, but no word is lost."""
     words = transcript.split()
     step = max(0.0, end - start) / max(1, len(words))
     return [
@@ -180,71 +176,74 @@ def spread(transcript: str, start: float, end: float, *, speaker: int = 0) -> li
 
 
 def utterances_of(tokens: Iterable[Token], *, pause_s: float = PAUSE_S) -> tuple[Utterance, ...]:
-    """Group words into utterances: cut where the voice or the channel changes, at pauses, and in long talk at
-    sentences."""
-    found: list[Utterance] = []
+    """Group words into utterances: cut where the voice or channel changes, at pauses and, if long, at sentences."""
+    utterances: list[Utterance] = []
     run: list[Token] = []
     for token in _with_times_in_order(tokens):
         if run and _is_cut(run, token, pause_s):
-            found.append(_utterance(run))
+            utterances.append(_utterance(run))
             run = []
         run.append(token)
     if run:
-        found.append(_utterance(run))
-    return tuple(found)
+        utterances.append(_utterance(run))
+    return tuple(utterances)
 
 
 def _with_times_in_order(tokens: Iterable[Token]) -> list[Token]:
-    """Return tokens with wrong times put right, channel by channel: one far away would be cut off, and sorted away.
+    """Return tokens with wrong times corrected, by channel: a word far away would be cut off and sorted elsewhere.
 
-    Voices that speak at once are told in some disorder, so that only a time far from its neighbours counts as wrong.
+    Simultaneous voices come slightly out of order, so only a time far from its neighbours counts as wrong.
     """
-    listed = list(tokens)
+    token_list = list(tokens)
     by_channel: dict[Hashable, list[int]] = {}
-    for place, token in enumerate(listed):
+    for place, token in enumerate(token_list):
         by_channel.setdefault(token.channel, []).append(place)
     for places in by_channel.values():
-        for place, word in zip(places, in_order([listed[place].word for place in places]), strict=True):
-            if abs(word.start - listed[place].word.start) > FAR_S:
-                listed[place] = replace(listed[place], word=word)
-    return listed
+        for place, word in zip(places, in_order([token_list[place].word for place in places]), strict=True):
+            if abs(word.start - token_list[place].word.start) > FAR_S:
+                token_list[place] = replace(token_list[place], word=word)
+    return token_list
 
 
 def with_times(utterances: Sequence[Utterance], duration_s: float) -> tuple[Utterance, ...]:
-    """Return utterances whose words have times: where a vendor told none, their words are spread over the file, so that
-    the order in which they were told remains that of the conversation.
+    """Return utterances whose words have times. If a vendor gave none, words are spread over the file, so that they
+    stay in the order in which the vendor sent them.
     """
-    words = [word for each in utterances for word in each.words]
+    words = [word for utterance in utterances for word in utterance.words]
     if len(words) < 2 or any(word.start or word.end for word in words):
         return tuple(utterances)
-    step, at = duration_s / len(words), 0
-    timed: list[Utterance] = []
-    for each in utterances:
-        spaced = tuple(
-            replace(word, start=round((at + n) * step, 3), end=round((at + n + 1) * step, 3))
-            for n, word in enumerate(each.words)
+    step, position = duration_s / len(words), 0
+    result: list[Utterance] = []
+    for utterance in utterances:
+        spread_words = tuple(
+            replace(word, start=round((position + n) * step, 3), end=round((position + n + 1) * step, 3))
+            for n, word in enumerate(utterance.words)
         )
-        at += len(spaced)
-        timed.append(replace(each, start=spaced[0].start, end=spaced[-1].end, words=spaced) if spaced else each)
-    return tuple(timed)
+        position += len(spread_words)
+        result.append(
+            replace(utterance, start=spread_words[0].start, end=spread_words[-1].end, words=spread_words)
+            if spread_words
+            else utterance
+        )
+    return tuple(result)
 
 
 def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
-    """Return utterances by time, their voices numbered anew by first appearance, empty ones left out."""
+    """Return utterances by time, with voices renumbered by first appearance, and without empty ones."""
     voices = Voices()
-    numbered: list[Utterance] = []
+    result: list[Utterance] = []
     for each in sorted(utterances, key=lambda utterance: (utterance.start, utterance.end)):
         if not each.transcript.strip():
             continue
         speaker = voices.number(each.speaker)
-        numbered.append(each if speaker == each.speaker else each.spoken_by(speaker))
-    return tuple(numbered)
+        result.append(each if speaker == each.speaker else each.spoken_by(speaker))
+    return tuple(result)
 
 
 def average(values: Iterable[float]) -> float:
-    """Return the mean; of nothing 0."""
-    listed = list(values)
-    return round(sum(listed) / len(listed), 4) if listed else 0.0
+    """Return the mean; 0 without values."""
+    numbers = list(values)
+    return round(sum(numbers) / len(numbers), 4) if numbers else 0.0
 
 
 def _is_cut(run: Sequence[Token], token: Token, pause_s: float) -> bool:
@@ -273,9 +272,9 @@ def _utterance(run: Sequence[Token]) -> Utterance:
 def _text_of(run: Sequence[Token]) -> str:
     parts: list[str] = []
     for token in run:
-        written = token.written or token.word.word
+        token_text = token.written or token.word.word
         if parts and token.glued:
-            parts[-1] += written
+            parts[-1] += token_text
         else:
-            parts.append(written)
+            parts.append(token_text)
     return join(parts)

@@ -1,4 +1,4 @@
-"""The contract of a cloud vendor: rows, pure functions, and one coroutine that knows the order of its calls."""
+"""The interface of a cloud vendor: rows, pure functions, and one coroutine that makes its calls in order."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Message: TypeAlias = str | bytes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ask:
-    """What is asked of a vendor, in terms that builders of requests need; for a file or for a live session."""
+    """What is asked of a vendor for a file or a live session, as builders of requests need it."""
 
     model: ModelRow
     access: Access
-    lang: str | None = None  # a language's tag as the caller wrote it; None: find it
+    lang: str | None = None  # a language tag as the caller wrote it; None: detect it
     several_languages: bool = False  # the caller said "multi"
     vocabulary: tuple[str, ...] = ()
-    mask_profanity: bool = False  # only where the model can
+    mask_profanity: bool = False  # only if the model can
     diarize: bool = False  # several people are in the sound, and the model can tell them apart
-    reference: str = ""  # ours; goes along with the job, so that it can be found again
+    reference: str = ""  # ours; sent with the job, so that it can be found again
     file_name: str = "sound.ogg"
     media_type: str = "audio/ogg"
     duration_s: float = 0.0  # of the file
@@ -48,14 +48,14 @@ def asked(
     mask_profanity: bool,
     mixed: bool,
 ) -> Ask:
-    """Return what to ask of this model: nothing that it cannot do."""
+    """Return what to ask of this model, without what it cannot do."""
     tag = (lang or "").strip()
-    finds = not is_known(tag)
-    default = None if Can.DETECT_LANGUAGE in model.can else model.default_lang
+    is_lang_unknown = not is_known(tag)
+    default_lang = None if Can.DETECT_LANGUAGE in model.can else model.default_lang
     return Ask(
         model=model,
         access=access,
-        lang=default if finds else tag,
+        lang=default_lang if is_lang_unknown else tag,
         several_languages=tag.lower() == "multi",
         vocabulary=tuple(vocabulary) if Can.VOCABULARY in model.can else (),
         mask_profanity=mask_profanity and Can.MASK_PROFANITY in model.can,
@@ -68,7 +68,7 @@ def asked(
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The vendor takes sound from now on."""
+    """The vendor accepts sound from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,14 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """The vendor has this many bytes of the session's sound, and gives them back to no later connection."""
+    """The vendor has received this many bytes of the session's sound; they need not be sent again."""
 
     count: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StreamRefused:
-    """A message that says no. What the vendor says after it does not count."""
+    """An error message. What the vendor sends after it is ignored."""
 
     kind: ProviderFault
     message: str
@@ -96,22 +96,22 @@ Told: TypeAlias = SessionEvent | Ready | Finished | Acknowledged | StreamRefused
 
 
 class StreamCodec(Protocol):
-    """The messages of one session, both ways. Pure: no socket, no clock; times are seconds of the session's sound."""
+    """Encodes and decodes the messages of a session. Pure: no socket, no clock. Times are seconds of its sound."""
 
     def opening(self) -> Sequence[Message]:
-        """Return what is sent first."""
+        """Return the messages to send first."""
 
     def audio(self, pcm: bytes) -> Message:
         """Return the message for a frame of sound: 16 bit, little endian, mono, 16 kHz."""
 
     def read(self, message: Message) -> Iterable[Told]:
-        """Return what a message of the vendor means. Never raises for an odd one: it means nothing."""
+        """Return the events of a vendor's message. Never raises: an unknown message has none."""
 
     def closing(self) -> Sequence[Message]:
-        """Return what is sent when there is no more sound; `Finished` or a close comes back."""
+        """Return the messages to send after the last sound; the vendor answers with `Finished` or a close."""
 
 
-# Everything that was not answered is kept for the next session; the vendor counts the seconds that a socket is open.
+# All unanswered sound is kept for the next session; the vendor bills the seconds that a socket is open.
 TERMS = Terms(resend_s=float("inf"), unanswered_s=20.0)
 
 
@@ -120,30 +120,30 @@ class Live:
     """How a vendor transcribes live."""
 
     codec: Callable[[Ask], StreamCodec]
-    path: Callable[[Ask], str] | None = None  # of the socket, with its query, from the vendor's root
-    # Or: ask for the socket's whole address first, and note what the vendor keeps of the session.
+    path: Callable[[Ask], str] | None = None  # of the socket, with its query, below the vendor's root
+    # Or: request the socket's whole URL first, and note what the vendor keeps of the session.
     start: Callable[[Client, Ask, CopyNotes], Awaitable[str]] | None = None
     terms: Terms = TERMS
     frame_ms: int = 100
-    pace: float = 1.2  # sound may be sent so many times as fast as it was spoken
-    waits: bool = False  # no sound before `Ready`
-    keepalive: Message | None = None  # sent when nothing was for `keepalive_s`
+    pace: float = 1.2  # sound may be sent this many times faster than real time
+    waits: bool = False  # for `Ready` before sound is sent
+    keepalive: Message | None = None  # sent after `keepalive_s` without another message
     keepalive_s: float = 5.0
-    resumes: bool = False  # a lost connection is opened again at the same address, from what was acknowledged
-    closes: Mapping[int, ProviderFault] | None = None  # close codes that mean something of their own
-    ends: frozenset[int] = frozenset()  # close codes after which the vendor resumes nothing: another session is opened
+    resumes: bool = False  # a lost connection is reopened at the same URL, from the last acknowledged byte
+    closes: Mapping[int, ProviderFault] | None = None  # close codes with a meaning of their own
+    ends: frozenset[int] = frozenset()  # close codes after which the session cannot be resumed: another is opened
 
 
 # --- the vendor -------------------------------------------------------------------------------------------------------
 
 
 def no_calls(_access: Access, _copy: str) -> Sequence[VendorCall]:
-    """Return no calls: nothing is kept, so there is nothing to delete."""
+    """Return no calls, for vendors that keep nothing."""
     return ()
 
 
 async def itself(_client: Client, copy: str) -> Sequence[str]:
-    """Return the copy: every note names what the vendor keeps."""
+    """Return the copy itself, for vendors whose notes name copies directly."""
     return (copy,)
 
 
@@ -158,7 +158,7 @@ class Vendor:
     check: Callable[[Access], VendorCall]  # the cheapest call that needs the key
     explain: Explain = explain  # reads refusals: of requests by status, of sockets by close code
     erase: Callable[[Access, str], Sequence[VendorCall]] = no_calls  # deletes a copy that `Job.leaves` noted
-    copies: Callable[[Client, str], Awaitable[Sequence[str]]] = itself  # looks up those that a note names indirectly
+    copies: Callable[[Client, str], Awaitable[Sequence[str]]] = itself  # looks up copies that a note names indirectly
     live: Live | None = None
 
 

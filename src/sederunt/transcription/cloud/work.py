@@ -1,4 +1,4 @@
-"""One task of a vendor from the files on disk to the utterances: plan, send, map back, remember."""
+"""Run one task with a vendor, from files on disk to utterances: plan, send, map back, remember."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from sederunt.transcription.cloud.vendor import Ask, Vendor, asked
 from sederunt.transcription.provider import FinishedPart, Result, Task
 from sederunt.transcription.text import cut_at_pauses
 
-# A vendor's limit is kept by so much: what it counts as a minute, or a byte, may differ.
+# Margin below a vendor's limits: it may count minutes or bytes differently.
 MARGIN = 0.98
 
 
 class Work:
-    """A task, and what is remembered of it."""
+    """A task, and its memory."""
 
     def __init__(
         self, vendor: Vendor, settings: Settings, task: Task, scratch: Path, manners: Manners | None = None
@@ -47,16 +47,16 @@ class Work:
         )
         sound = TaskSound(tracks, self._task.caller_file_s, self._task.cancelled)
         files, media_type = self._files(sound, join=join, diarize=ask.diarize)
-        heard: list[Result] = []
+        file_results: list[Result] = []
         async with Client(self._vendor, self._settings, self._access, self._manners) as client:
             for number, file in enumerate(files):
-                heard.append(await self._heard(client, ask, file, sound, number, media_type))
+                file_results.append(await self._heard(client, ask, file, sound, number, media_type))
                 if self._task.on_progress:
                     self._task.on_progress(file.pieces[-1].end)
-        return put_together(files, heard, len(tracks), diarized=ask.diarize, masked=ask.mask_profanity)
+        return put_together(files, file_results, len(tracks), diarized=ask.diarize, masked=ask.mask_profanity)
 
     def _files(self, sound: TaskSound, *, join: bool, diarize: bool) -> tuple[list[PlannedFile], str | None]:
-        """Return the files to send; with a media type where the one track goes as it is."""
+        """Return the files to send, and a media type if the only track is sent unchanged."""
         most_s = self._most_s()
         if join:
             return plan.joined_tracks([levels_of(sound, n) for n in range(len(sound.paths))], most_s), None
@@ -68,8 +68,8 @@ class Work:
         return plan.whole(facts.duration_s, levels, most_s, linked_voices=diarize), media_type
 
     def _most_s(self) -> float | None:
-        row, given = self._vendor.row, self._settings.providers.get(self._vendor.row.name)
-        minutes = (given and given.max_audio_minutes) or row.max_audio_minutes
+        row, provider_settings = self._vendor.row, self._settings.providers.get(self._vendor.row.name)
+        minutes = (provider_settings and provider_settings.max_audio_minutes) or row.max_audio_minutes
         by_time = minutes * 60 * MARGIN if minutes else None
         by_size = row.max_file_bytes * 8 / BITS_PER_S / 2 if row.max_file_bytes else None
         return min(filter(None, (by_time, by_size)), default=None)
@@ -78,13 +78,13 @@ class Work:
         self, client: Client, ask: Ask, file: PlannedFile, sound: TaskSound, number: int, media_type: str | None
     ) -> Result:
         name = str(number)
-        known = self._memory.get(name, {})
-        if "result" in known:
-            return result_of(known["result"])
+        entry = self._memory.get(name, {})
+        if "result" in entry:
+            return result_of(entry["result"])
         path = sound.paths[0] if media_type else self._scratch / f"{number}.ogg"
         if media_type is None:
             write_file(file, sound, path)
-        notes = Notes(known, lambda values: self._remember(name, values))
+        notes = Notes(entry, lambda values: self._remember(name, values))
         ask = replace(
             ask,
             reference=f"{self._task.reference or 'sederunt'}-{number}",
@@ -111,30 +111,34 @@ class Work:
 
 
 def put_together(
-    files: Sequence[PlannedFile], heard: Sequence[Result], tracks: int, *, diarized: bool, masked: bool
+    files: Sequence[PlannedFile], file_results: Sequence[Result], tracks: int, *, diarized: bool, masked: bool
 ) -> list[Result]:
-    """Join results by file into results by track: times mapped back, voices numbered through, language by speech."""
-    said: list[list[Utterance]] = [[] for _ in range(tracks)]
+    """Turn results by file into results by track: map times back, link voices, take the language of most words."""
+    utterances_by_track: list[list[Utterance]] = [[] for _ in range(tracks)]
     languages: list[Counter[str]] = [Counter() for _ in range(tracks)]
-    for file, result in zip(files, heard, strict=True):
+    for file, result in zip(files, file_results, strict=True):
         for source, utterances in plan.returned(file, result.utterances).items():
-            if diarized and said[source]:
-                everything = plan.returned(replace(file, counts_from=0.0, counts_to=float("inf")), result.utterances)
-                utterances = plan.relabelled(said[source], utterances, everything[source])
-            said[source] += [part for each in utterances for part in cut_at_pauses(each, max(PAUSE_S, plan.BETWEEN_S))]
+            if diarized and utterances_by_track[source]:
+                all_utterances = plan.returned(
+                    replace(file, counts_from=0.0, counts_to=float("inf")), result.utterances
+                )
+                utterances = plan.relabelled(utterances_by_track[source], utterances, all_utterances[source])
+            utterances_by_track[source] += [
+                part for each in utterances for part in cut_at_pauses(each, max(PAUSE_S, plan.BETWEEN_S))
+            ]
             if result.detected_lang:
                 languages[source][result.detected_lang] += sum(len(each.words) or 1 for each in utterances)
-    copies = tuple(copy for result in heard for copy in result.copies)
-    everywhere = sum(languages, Counter[str]())
+    copies = tuple(copy for result in file_results for copy in result.copies)
+    total_counts = sum(languages, Counter[str]())
     return [
         Result(
             utterances=tuple(sorted(utterances, key=lambda each: each.start)),
-            detected_lang=next((lang for lang, _ in (counted or everywhere).most_common(1)), None),
+            detected_lang=next((lang for lang, _ in (language_counts or total_counts).most_common(1)), None),
             diarized=diarized,
             masked=masked,
             copies=copies if n == 0 else (),
         )
-        for n, (utterances, counted) in enumerate(zip(said, languages, strict=True))
+        for n, (utterances, language_counts) in enumerate(zip(utterances_by_track, languages, strict=True))
     ]
 
 
