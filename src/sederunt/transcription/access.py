@@ -1,4 +1,4 @@
-"""What a vendor wants to see before it works: a key, and whose it is."""
+"""Access to a vendor: a key, and a label that says whose it is."""
 
 from dataclasses import dataclass, field, replace
 
@@ -7,7 +7,7 @@ from sederunt.errors import ProviderError, ProviderFault
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Access:
-    """A vendor's key on its way to the vendor. Causes and logs name it by its label, never by itself."""
+    """A key for a vendor. Causes and logs contain its label, never the key."""
 
     key: str = field(repr=False)
     label: str  # "the credential 0193f2…", "the operator's key"
@@ -15,10 +15,10 @@ class Access:
     organisation: str | None = None
 
     def carried(self) -> "Access":
-        """Return it with the key as a header carries it, without the line's end that an editor put behind it.
+        """Return it with a key fit for a header, without the line break that an editor appended.
 
-        Raises ProviderError (not retryable, `auth`) for a key that none can carry: an HTTP library's own sentence would
-        repeat it.
+        Raises ProviderError (not retryable, `auth`) for a key that no header can carry: the HTTP library's own error
+        would repeat it.
         """
         key = self.key.strip()
         if not fits_header(key):
@@ -29,5 +29,5 @@ class Access:
 
 
 def fits_header(key: str) -> bool:
-    """Return whether a key can be carried by a header, as every vendor wants it."""
+    """Return whether a header can carry a key, as all vendors require."""
     return bool(key) and key.isascii() and key.isprintable() and " " not in key

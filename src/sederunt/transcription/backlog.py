@@ -1,4 +1,4 @@
-"""Sound that may be needed again: a minute of it in memory, the rest on disk, and none of it dropped unasked."""
+"""Sound that may be needed again: a minute in memory, the rest on disk; none is dropped unless asked for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Samples = NDArray[np.int16]
 
 @dataclass(slots=True)
 class _Chunk:
-    """A stretch of sound, in memory or at a place of the file."""
+    """A stretch of sound, in memory or at an offset in the file."""
 
     start: float
     count: int
@@ -33,10 +33,10 @@ class _Chunk:
 
 
 class Backlog:
-    """A queue of sound: new at one end, taken or dropped at the other.
+    """A queue of sound: added at one end, taken or dropped at the other.
 
     Args:
-        folder: where the file lies that takes what memory shall not hold; default: the system's own.
+        folder: where to put the file for what exceeds `memory_s`; by default the system's temporary folder.
     """
 
     def __init__(self, folder: Path | None = None, *, memory_s: float = MEMORY_S) -> None:
@@ -50,38 +50,38 @@ class Backlog:
         return bool(self._on_disk or self._in_memory)
 
     def seconds_after(self, at: float) -> float:
-        """Return how much sound there is behind this second."""
+        """Return how much sound there is after this second."""
         return sum(max(0.0, chunk.end - max(chunk.start, at)) for chunk in (*self._on_disk, *self._in_memory))
 
     def append(self, start: float, samples: Samples) -> None:
-        """Keep the next samples, which begin at this second."""
+        """Add the next samples, which begin at this second."""
         self._in_memory.append(_Chunk(start, len(samples), samples))
         self._held += len(samples)
         while self._held > self._most:
             self._spill(self._in_memory.popleft())
 
     def drop_until(self, at: float) -> None:
-        """Forget what lies wholly before this second."""
+        """Drop chunks that end before this second."""
         for queue in (self._on_disk, self._in_memory):
             while queue and queue[0].end <= at:
                 self._forget(queue)
 
     def take(self) -> tuple[float, Samples] | None:
-        """Return the oldest stretch, which is forgotten; None where there is nothing."""
+        """Return the oldest chunk and drop it; None if there is none."""
         queue = self._on_disk or self._in_memory
         if not queue:
             return None
-        found = queue[0].start, self._read(queue[0])
+        oldest = queue[0].start, self._read(queue[0])
         self._forget(queue)
-        return found
+        return oldest
 
     def all(self) -> Iterator[tuple[float, Samples]]:
-        """Return everything, oldest first; it stays."""
+        """Return all chunks, oldest first, and keep them."""
         for chunk in (*self._on_disk, *self._in_memory):
             yield chunk.start, self._read(chunk)
 
     def clear(self) -> None:
-        """Forget everything, and give the disk back."""
+        """Drop everything, and free the space on disk."""
         self._on_disk.clear()
         self._in_memory.clear()
         self._held = 0

@@ -1,4 +1,4 @@
-"""Gives the memory that the C library keeps for later back to the system."""
+"""Return to the system the memory that the C library keeps for later."""
 
 import ctypes
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from functools import cache
 
 
 def give_back() -> None:
-    """Have the C library return what nobody uses; does nothing with one that cannot (musl, macOS)."""
+    """Have the C library return unused memory; do nothing if it cannot (musl, macOS)."""
     if trim := _trim():
         trim(0)
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-# What asks for detection instead of naming a language.
+# Tags that ask for detection.
 DETECT = frozenset({"", "auto", "multi"})
 
-# ISO 639-1, and what has a code of three letters alone at Whisper or the vendors. A tag of no language here is
-# well-formed at most: the language is found instead.
+# ISO 639-1, and languages for which Whisper or the vendors have only a code of three letters. For any other tag, even
+# if well-formed, the language is detected.
 _TWO_LETTERS = """
     aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
     es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu iw ja jv jw
@@ -19,7 +19,7 @@ _THREE_LETTERS = """
     ori pus sna snd som tgk uig umb wol wuu xho yue zul
 """
 _KNOWN = frozenset((_TWO_LETTERS + _THREE_LETTERS).split())
-# The same language by another code: two letters of yesterday, and ISO 639-3 or 639-2, as some vendors answer.
+# Other codes of the same language: obsolete ones of two letters, and ISO 639-3 or 639-2, as some vendors answer.
 _PAIRS = """
     nb:no iw:he in:id ji:yi fil:tl
     afr:af ara:ar aze:az bel:be ben:bn bos:bs bul:bg cat:ca ces:cs cze:cs cmn:zh zho:zh chi:zh cym:cy wel:cy dan:da
@@ -33,7 +33,7 @@ _OTHERWISE: Mapping[str, str] = dict(pair.split(":") for pair in _PAIRS.split())
 
 
 def primary_tag(lang: str | None) -> str | None:
-    """Return the language of a tag without region or script, lower case; None where detection is asked for.
+    """Return the language of a tag without region or script, lower case; None if detection is asked for.
 
     "en-US" → "en", "zh-Hans" → "zh", "nb" → "no", "deu" → "de", "auto" → None.
     """
@@ -42,5 +42,5 @@ def primary_tag(lang: str | None) -> str | None:
 
 
 def is_known(lang: str | None) -> bool:
-    """Return whether a tag names a language: "xx" and "tlh-Latn" name none that anybody transcribes."""
+    """Return whether a tag names a language that is transcribed anywhere: "xx" and "tlh-Latn" do not."""
     return primary_tag(lang) in _KNOWN

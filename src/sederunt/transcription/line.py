@@ -1,6 +1,6 @@
-"""One session's terms turned into the recording's: clock, keys, labels, and the part of time it answers for.
+"""Convert one session's events to the recording's clock, ids and labels, within the time it answers for.
 
-Pure: what a session told goes in, events for the caller come out.
+Pure: session events go in, events for the caller come out.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from sederunt.transcription.live import Event, Final, LiveSegment, Partial, Revi
 from sederunt.transcription.sessions import Draft, Onset, Said, Settled
 from sederunt.transcription.text import runs
 
-# Stretches between which silence was left out; older ones than that many matter to nothing that is still open.
+# Stretches, with silence left out between them, that are kept; older ones concern nothing that is still open.
 _STRETCHES = 256
-# So many of a line's last segments tell whose voice is whose when the next session takes over.
+# Last segments of a line by which voices are matched when the next session takes over.
 _SPANS = 200
-# Less common speech than this links no two labels, in seconds.
+# Two labels are linked only by at least so much common speech, in seconds.
 _LEAST_COMMON_S = 1.0
 
 Span = tuple[float, float, str]  # start, end, the vendor's label
@@ -26,25 +26,25 @@ Span = tuple[float, float, str]  # start, end, the vendor's label
 
 @dataclass(slots=True)
 class _Stretch:
-    """Sound, and the silence behind it, that was sent as it came."""
+    """Sound, and the silence after it, that was sent without a gap."""
 
-    session_s: float  # where it begins
+    session_s: float  # its start
     recording_s: float
-    sound_until: float  # where its silence begins, in seconds of the session
+    sound_until: float  # the start of its silence, in seconds of the session
 
     def common(self, start: float, end: float) -> float:
-        """Return how much of some time of the session is sound of this stretch."""
+        """Return how much of a time range of the session is sound of this stretch."""
         return min(end, self.sound_until) - max(start, self.session_s)
 
 
 class SessionTimeline:
-    """Seconds of a session as seconds of the recording, silence that was never sent taken into account."""
+    """Converts seconds of a session to seconds of the recording, including silence that was not sent."""
 
     def __init__(self) -> None:
         self._stretches: deque[_Stretch] = deque(maxlen=_STRETCHES)
 
     def anchor(self, session_s: float, recording_s: float) -> None:
-        """Note that from this second of the session on, sound comes from that second of the recording."""
+        """Note that this second of the session is that second of the recording."""
         if not self._stretches or abs(self.at(session_s) - recording_s) > 0.001:
             self._stretches.append(_Stretch(session_s, recording_s, session_s))
 
@@ -57,20 +57,22 @@ class SessionTimeline:
         return _recorded(self._at(session_s), session_s)
 
     def within_sound(self, start: float, end: float) -> tuple[float, float]:
-        """Return the recording's seconds of something that was said without a break, such as a word.
+        """Return the recording's seconds of something said without a break, such as a word.
 
-        It lies in the stretch of sound with which it has most in common: a word that seems to begin before sound comes
-        back was not begun before the silence.
+        It belongs to the stretch of sound with which it overlaps most: a word that seems to begin before sound
+        resumes did not begin before the silence.
         """
         stretch = max(reversed(self._stretches), key=lambda each: round(each.common(start, end), 3))
         if stretch.common(start, end) <= 0:
-            stretch = self._at((start + end) / 2)  # in silence altogether
+            stretch = self._at((start + end) / 2)  # entirely in silence
         elif end > stretch.sound_until:
             end = stretch.sound_until
         return _recorded(stretch, max(start, stretch.session_s)), _recorded(stretch, end)
 
     def _at(self, session_s: float) -> _Stretch:
-        return self._stretches[max(0, bisect_right(self._stretches, session_s, key=lambda each: each.session_s) - 1)]
+        return self._stretches[
+            max(0, bisect_right(self._stretches, session_s, key=lambda stretch: stretch.session_s) - 1)
+        ]
 
 
 def _recorded(stretch: _Stretch, session_s: float) -> float:
@@ -86,12 +88,12 @@ class _Known:
 
 
 class Line:
-    """What one session of a source has said so far."""
+    """The segments of one session of a source so far."""
 
     def __init__(self, source: str, new_id: Callable[[float, float], str], label: Callable[[Line, str], int]) -> None:
         self.source = source
         self.timeline = SessionTimeline()
-        self.start, self.end = 0.0, float("inf")  # what lies outside is another session's
+        self.start, self.end = 0.0, float("inf")  # another session answers for the time outside
         self._new_id, self._label = new_id, label
         self._ids: dict[str, str] = {}
         self._open: dict[str, _Known] = {}
@@ -106,75 +108,77 @@ class Line:
             if event.key in self._ids or not self.start <= at < self.end:
                 return []
             return [Started(self._id(event.key, at, at), self.source, at)]
-        said = self._said(event.said)
+        session_segment = self._said(event.said)
         if isinstance(event, Draft):
-            if said.key in self._settled:
+            if session_segment.key in self._settled:
                 return []
-            segment = self._segment(said)
+            segment = self._segment(session_segment)
             if segment is None:
-                return self._taken_back(said.key)
-            self._open[said.key] = _Known(segment, said.label)
+                return self._taken_back(session_segment.key)
+            self._open[session_segment.key] = _Known(segment, session_segment.label)
             return [Partial(segment)]
-        return self._settle(said)
+        return self._settle(session_segment)
 
     def heard(self, until: float) -> None:
-        """Note that the vendor is through with the sound up to this second of the session."""
+        """Note that the vendor has finished with the sound up to this second of the session."""
         self.settled_until = max(self.settled_until, self.timeline.at(until))
 
     def leftovers(self) -> list[LiveSegment]:
-        """Return the drafts that no final followed, in order; they are not known here afterwards."""
-        found = [known.segment for known in self._open.values()]
+        """Return the drafts that no final followed, in order, and forget them."""
+        segments = [draft.segment for draft in self._open.values()]
         self._open.clear()
-        return sorted(found, key=lambda segment: segment.start)
+        return sorted(segments, key=lambda segment: segment.start)
 
     def spans(self) -> list[Span]:
-        """Return when which of the vendor's voices spoke lately, drafts included. Seconds of the recording."""
-        drafts = [(k.segment.start, k.segment.end, k.label) for k in self._open.values() if k.label]
+        """Return when each of the vendor's voices spoke lately, including drafts. Seconds of the recording."""
+        drafts = [(draft.segment.start, draft.segment.end, draft.label) for draft in self._open.values() if draft.label]
         return [*self._spans, *drafts]
 
-    def _said(self, said: Said) -> Said:
-        """Return what was said in seconds of the recording; a segment begins and ends with words that have times."""
+    def _said(self, session_segment: Said) -> Said:
+        """Return a segment in seconds of the recording; it begins and ends with its words, if they have times."""
         words = []
-        for word in said.words:
+        for word in session_segment.words:
             start, end = self.timeline.within_sound(word.start, word.end)
             words.append(replace(word, start=start, end=end))
         if words:
             first, last = min(word.start for word in words), max(word.end for word in words)
-            return replace(said, start=first, end=last, words=tuple(words))
-        return replace(said, start=self.timeline.at(said.start), end=self.timeline.at(said.end))
+            return replace(session_segment, start=first, end=last, words=tuple(words))
+        return replace(
+            session_segment, start=self.timeline.at(session_segment.start), end=self.timeline.at(session_segment.end)
+        )
 
-    def _settle(self, said: Said) -> list[Event]:
-        if said.label is not None and said.transcript.strip():
-            self._spans.append((said.start, said.end, said.label))
-        again = said.key in self._settled
-        segment = self._segment(said)
-        self._settled.add(said.key)
-        self.settled_until = max(self.settled_until, said.end)
+    def _settle(self, session_segment: Said) -> list[Event]:
+        if session_segment.label is not None and session_segment.transcript.strip():
+            self._spans.append((session_segment.start, session_segment.end, session_segment.label))
+        is_revision = session_segment.key in self._settled
+        segment = self._segment(session_segment)
+        self._settled.add(session_segment.key)
+        self.settled_until = max(self.settled_until, session_segment.end)
         if segment is None:
-            return self._taken_back(said.key)
-        self._open.pop(said.key, None)
-        return [Revised(segment) if again else Final(segment)]
+            return self._taken_back(session_segment.key)
+        self._open.pop(session_segment.key, None)
+        return [Revised(segment) if is_revision else Final(segment)]
 
     def _taken_back(self, key: str) -> list[Event]:
         """Return the events that withdraw a draft that was shown."""
-        known = self._open.pop(key, None)
-        return [Partial(replace(known.segment, transcript="", words=()))] if known else []
+        draft = self._open.pop(key, None)
+        return [Partial(replace(draft.segment, transcript="", words=()))] if draft else []
 
-    def _segment(self, said: Said) -> LiveSegment | None:
-        """Return the part of it that lies in this line's time; None where nothing does."""
-        part = within(said, self.start, self.end)
+    def _segment(self, session_segment: Said) -> LiveSegment | None:
+        """Return the part of a segment in this line's time; None if there is none."""
+        part = within(session_segment, self.start, self.end)
         if part is None:
             return None
         return LiveSegment(
-            segment_id=self._id(said.key, part.start, part.end),
+            segment_id=self._id(session_segment.key, part.start, part.end),
             source=self.source,
             start=round(part.start, 3),
             end=round(part.end, 3),
             transcript=part.transcript,
             confidence=part.confidence,
             words=tuple(replace(word, start=round(word.start, 3), end=round(word.end, 3)) for word in part.words),
-            label=None if said.label is None else self._label(self, said.label),
-            lang=said.lang,
+            label=None if session_segment.label is None else self._label(self, session_segment.label),
+            lang=session_segment.lang,
         )
 
     def _id(self, key: str, start: float, end: float) -> str:
@@ -183,35 +187,37 @@ class Line:
         return self._ids[key]
 
 
-def within(said: Said, start: float, end: float) -> Said | None:
-    """Return the words of a segment whose middle lies in [start, end), with their punctuation; None where none does."""
-    if not said.transcript.strip():
+def within(session_segment: Said, start: float, end: float) -> Said | None:
+    """Return the words of a segment whose middle lies in [start, end), with their punctuation; None if none does."""
+    if not session_segment.transcript.strip():
         return None
-    if not said.words:
-        return said if start <= (said.start + said.end) / 2 < end else None
-    inside = [start <= (word.start + word.end) / 2 < end for word in said.words]
+    if not session_segment.words:
+        return session_segment if start <= (session_segment.start + session_segment.end) / 2 < end else None
+    inside = [start <= (word.start + word.end) / 2 < end for word in session_segment.words]
     if all(inside):
-        return said
-    for kept, part in runs(said.utterance(), inside):
-        if kept:
-            return replace(said, start=part.start, end=part.end, transcript=part.transcript, words=part.words)
+        return session_segment
+    for is_inside, part in runs(session_segment.utterance(), inside):
+        if is_inside:
+            return replace(
+                session_segment, start=part.start, end=part.end, transcript=part.transcript, words=part.words
+            )
     return None
 
 
 def linked(ours: Iterable[tuple[float, float, int]], theirs: Iterable[Span]) -> Mapping[str, int]:
-    """Return which of our labels each of another session's stands for, by the time they spoke at once.
+    """Return the label of ours that matches each of another session's labels, by simultaneous speech.
 
-    One to one, the pair with the most common speech first; pairs with hardly any stay apart.
+    One to one, beginning with the pair with most common speech; pairs with hardly any are not linked.
     """
     common: dict[tuple[str, int], float] = {}
-    mine = list(ours)
+    our_spans = list(ours)
     for start, end, label in theirs:
-        for begin, finish, number in mine:
-            together = min(end, finish) - max(start, begin)
-            if together > 0:
-                common[label, number] = common.get((label, number), 0.0) + together
-    found: dict[str, int] = {}
+        for begin, finish, number in our_spans:
+            common_s = min(end, finish) - max(start, begin)
+            if common_s > 0:
+                common[label, number] = common.get((label, number), 0.0) + common_s
+    numbers: dict[str, int] = {}
     for (label, number), seconds in sorted(common.items(), key=lambda item: -item[1]):
-        if seconds >= _LEAST_COMMON_S and label not in found and number not in found.values():
-            found[label] = number
-    return found
+        if seconds >= _LEAST_COMMON_S and label not in numbers and number not in numbers.values():
+            numbers[label] = number
+    return numbers

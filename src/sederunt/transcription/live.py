@@ -1,7 +1,7 @@
-"""What live transcription takes and tells: frames of sound in, segments of text out. Seconds of the recording.
+"""The interface of live transcription: frames of sound in, segments of text out. Seconds of the recording.
 
-A segment is what one source says in one go. It has one id for its whole life: drafts under that id replace each other,
-its final replaces them all, and a revision replaces the final.
+A segment is what one source says in one go. Its id never changes: drafts with that id replace each other, its final
+replaces them all, and a revision replaces the final.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class LiveSegment:
     transcript: str
     confidence: float  # 0 to 1
     words: tuple[Word, ...] = ()
-    label: int | None = None  # whose voice, where the vendor tells voices of a mixed source apart; stable for the bot
-    lang: str | None = None  # the language, where it was found out rather than given
+    label: int | None = None  # the voice, if the vendor tells those of a mixed source apart; stable for the bot
+    lang: str | None = None  # the language, if it was detected rather than given
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """Somebody began to speak. A segment may still come to nothing: a cough has no words."""
+    """Somebody began to speak. No segment may follow: a cough has no words."""
 
     segment_id: str
     source: str
@@ -50,31 +50,31 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A draft of a segment: what it seems to say so far, all of it; an empty one takes back what was shown."""
+    """A draft of a segment, with its whole text so far; an empty one withdraws what was shown."""
 
     segment: LiveSegment
 
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """A segment as it stays. One per segment, none for a segment without words."""
+    """A segment's final text. One per segment, none for a segment without words."""
 
     segment: LiveSegment
 
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """A segment that was final and is better known now."""
+    """A correction of a final segment."""
 
     segment: LiveSegment
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Nothing more comes of this source: the transcription was closed, or its provider gave up on it."""
+    """No more events of this source: the transcription was closed, or its provider gave up."""
 
     source: str
-    cause: str  # "" where nothing went wrong
+    cause: str  # "" if nothing went wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +90,21 @@ OnEvent: TypeAlias = Callable[[Event], None]
 
 
 class LiveTranscription(Protocol):
-    """A bot's whole live transcription. Use it on the event loop it was opened on; events come there too."""
+    """A bot's whole live transcription. Use it on the event loop on which it was opened; events come there, too."""
 
     def hear(self, frames: Sequence[Frame]) -> None:
-        """Take sound. Never blocks and never raises for odd sound; each source's frames come in order."""
+        """Take sound. Never blocks, and never raises for unusual sound; each source's frames come in order."""
 
     def tick(self, now: float, *, patience_s: float = 0.0) -> None:
-        """Take every frame that begins before `now` as heard: what did not come is silence.
+        """Note that every frame that begins before `now` has come: the rest is silence.
 
         Args:
-            patience_s: by so much longer a source is waited for whose sound broke off while it was loud.
+            patience_s: how much longer to wait for a source whose sound broke off while it was loud.
         """
 
     async def close(self, *, patient: bool = False) -> None:
-        """Make everything open final, then return; no event comes after that.
+        """Make everything open final, then return; no events follow.
 
-        What does not become final in ten seconds stays as its drafts were. Who is `patient` waits as long as something
-        comes at least every twenty seconds, two minutes at most: a machine that is behind catches up meanwhile.
+        What is not final within ten seconds stays as drafted. If `patient`, wait as long as an event comes at least
+        every twenty seconds, but two minutes at most, so that a slow machine can catch up.
         """

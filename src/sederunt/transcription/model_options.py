@@ -1,4 +1,4 @@
-"""Check what a caller asks of a model against the model's row, before a bot joins a meeting. Pure."""
+"""Check a caller's options against the model's row, before a bot joins a meeting. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sederunt.transcription.rows import Can, ModelRow, VocabularyRule
 
 
 def option_faults(model: ModelRow, title: str, *, lang: str | None, vocabulary: Sequence[str]) -> Mapping[str, str]:
-    """Return field → what this model cannot do of it, and what to do instead; empty where it can do all of it.
+    """Return field → what this model does not support, and what to do instead; empty if it supports everything.
 
     Args:
         title: the vendor's name, as people write it.
     """
     name = f"{model.identifier} ({title})"
-    found = {"lang": _lang(model, name, lang), "custom_vocabulary": _vocabulary(model, name, vocabulary)}
-    return {field: sentence for field, sentence in found.items() if sentence}
+    faults = {"lang": _lang(model, name, lang), "custom_vocabulary": _vocabulary(model, name, vocabulary)}
+    return {field: sentence for field, sentence in faults.items() if sentence}
 
 
 def _lang(model: ModelRow, name: str, lang: str | None) -> str:
@@ -24,16 +24,16 @@ def _lang(model: ModelRow, name: str, lang: str | None) -> str:
     if not tag:
         return ""
     if tag.lower() in DETECT:
-        can = Can.DETECT_LANGUAGE in model.can or model.default_lang == "multi"
-        return "" if can else f"lang is '{tag}', but {name} cannot find the language: name it, such as 'en'."
-    known = model.languages
-    if known is None or tag.lower() in known or primary_tag(tag) in known or not is_known(tag):
+        can_detect = Can.DETECT_LANGUAGE in model.can or model.default_lang == "multi"
+        return "" if can_detect else f"lang is '{tag}', but {name} cannot find the language: name it, such as 'en'."
+    languages = model.languages
+    if languages is None or tag.lower() in languages or primary_tag(tag) in languages or not is_known(tag):
         return ""
-    return f"lang is '{tag}', which {name} does not transcribe; it knows {', '.join(sorted(known))}."
+    return f"lang is '{tag}', which {name} does not transcribe; it knows {', '.join(sorted(languages))}."
 
 
 def _vocabulary(model: ModelRow, name: str, vocabulary: Sequence[str]) -> str:
-    """Return what is beyond the model's limits. One that takes no words gets none: they are kept and not used."""
+    """Return what exceeds the model's limits. Words for a model that takes none are kept and not used."""
     if Can.VOCABULARY not in model.can:
         return ""
     rule = model.vocabulary
@@ -64,5 +64,5 @@ def _term(rule: VocabularyRule, name: str, term: str) -> str:
 
 
 def _tokens(term: str) -> int:
-    """Return how many tokens a term has at most, nearly: vendors do not say how they count."""
+    """Return roughly how many tokens a term has at most: vendors do not say how they count."""
     return sum(len(word) // 4 + 1 for word in term.split())

@@ -1,7 +1,7 @@
-"""THE table of transcription models: which identifiers a caller may send, who stands behind each, what it can do.
+"""The table of transcription models: the identifiers a caller may send, their providers, their capabilities.
 
-An identifier is `vendor<n>` with a suffix; the ordinals are fixed for good (the specification's decision table).
-Plain names are aliases. What a response shows is the identifier that was sent, so nothing here rewrites one.
+An identifier is `vendor<n>` with a suffix; the numbers are permanent (the specification's decision table).
+Plain names are aliases. Responses show the identifier that was sent, so nothing here rewrites one.
 The rows come with the providers of this installation (see `plugins`); only "none" is written here.
 """
 
@@ -27,10 +27,10 @@ def providers() -> Mapping[str, ProviderRow]:
 
 @cache
 def models() -> tuple[ModelRow, ...]:
-    """Return every model, "none" first, then in the order of their identifiers. Raises SetupError where two share a
-    name."""
-    brought = [row for plug in installed_providers().values() for row in plug.models]
-    rows = sorted(brought, key=lambda row: _natural(row.identifier))
+    """Return every model, "none" first, then in the order of their identifiers. Raises SetupError if two
+    share a name."""
+    model_rows = [row for plug in installed_providers().values() for row in plug.models]
+    rows = sorted(model_rows, key=lambda row: _natural(row.identifier))
     table = (ModelRow(identifier=NONE, aliases=(), provider=None), *rows)
     _refuse_doubles(table)
     return table
@@ -49,19 +49,19 @@ def recording_models() -> tuple[str, ...]:
 
 
 def documented(names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the names that the table of the documentation has, without a hosted service's spellings."""
+    """Return those of the names that the documentation's table has, without a hosted service's spellings."""
     spellings = {key for row in models() for key in row.keys}
     return tuple(name for name in names if name not in spellings)
 
 
 def batch_models(names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the names whose models transcribe what is recorded already."""
+    """Return those of the names whose models transcribe recordings."""
     rows = ((name, find(name)) for name in names)
     return tuple(name for name, row in rows if row is not None and row.provider is not None and not row.realtime)
 
 
 def check_fallback(names: Iterable[str]) -> None:
-    """Raise SetupError where the setting of models to go on with names one that transcribes no recording."""
+    """Raise SetupError if the setting of fallback models names one that transcribes no recordings."""
     if unfit := sorted(set(names) - set(batch_models(names))):
         raise SetupError(
             f"SEDERUNT_TRANSCRIPTION__FALLBACK names {', '.join(map(repr, unfit))}, which no installed vendor knows as "
@@ -75,7 +75,7 @@ def _by_name() -> Mapping[str, ModelRow]:
 
 
 def find(identifier: str) -> ModelRow | None:
-    """Return the row an identifier or an alias names; None where there is no such model."""
+    """Return the row of an identifier or alias; None if there is no such model."""
     return _by_name().get(identifier)
 
 
@@ -86,23 +86,23 @@ def has_sockets(identifier: str, *, realtime_audio: bool) -> bool:
 
 
 def has_added_sockets(identifier: str, *, realtime_audio: bool) -> bool:
-    """Return whether a bot has realtime sockets because the caller asked for them: a live model brings them anyhow."""
+    """Return whether a bot has realtime sockets only because the caller asked: a live model has them anyway."""
     return realtime_audio and not has_sockets(identifier, realtime_audio=False)
 
 
 def is_live_here(identifier: str) -> bool:
-    """Return whether this machine itself transcribes while the meeting goes on: it can follow only so many bots."""
+    """Return whether this machine itself transcribes the model live: it can follow only so many bots."""
     row = find(identifier)
     return row is not None and row.realtime and row.provider == "whisper"
 
 
 def provider_of(row: ModelRow) -> ProviderRow | None:
-    """Return who transcribes for this model; None for "none"."""
+    """Return the model's provider; None for "none"."""
     return providers()[row.provider] if row.provider else None
 
 
 def missing_key(provider: ProviderRow) -> str:
-    """Return the sentence for a caller who named a model whose provider has no key, theirs or the operator's."""
+    """Return the message for a caller who named a model for which neither they nor the operator have a key."""
     return (
         f"No credential for {provider.title}. Add one with POST /credential or 'sederunt credentials add "
         f"{provider.name}' and send its id as transcription_credentials, or let the operator set "
@@ -111,7 +111,7 @@ def missing_key(provider: ProviderRow) -> str:
 
 
 def missing_provider(provider: ProviderRow) -> str:
-    """Return the sentence for a caller who named a model that this installation has nothing to transcribe with."""
+    """Return the message for a caller who named a model whose provider is not installed."""
     return (
         f"{provider.title} is not part of this installation: no package introduces '{provider.name}' as a transcriber. "
         "Choose another transcription_model, or let the operator install one."
@@ -119,19 +119,18 @@ def missing_provider(provider: ProviderRow) -> str:
 
 
 def batch_twin(row: ModelRow) -> ModelRow:
-    """Return the model that re-transcribes what a realtime one heard: same provider, same generation where there is
-    one."""
+    """Return the model that re-transcribes after a realtime one: same provider and, if possible, same generation."""
     if not row.realtime:
         return row
-    offline = [other for other in models() if other.provider == row.provider and not other.realtime]
-    same = [other for other in offline if other.vendor_model == row.vendor_model]
-    return (same or offline)[0]
+    offline_models = [other for other in models() if other.provider == row.provider and not other.realtime]
+    same_model = [other for other in offline_models if other.vendor_model == row.vendor_model]
+    return (same_model or offline_models)[0]
 
 
 def _names(rows: Iterable[ModelRow]) -> tuple[str, ...]:
-    listed = list(rows)
-    further = [name for row in listed for name in row.names[1:]]
-    return (*(row.identifier for row in listed), *further)
+    row_list = list(rows)
+    other_names = [name for row in row_list for name in row.names[1:]]
+    return (*(row.identifier for row in row_list), *other_names)
 
 
 def _refuse_doubles(rows: Iterable[ModelRow]) -> None:
@@ -147,7 +146,7 @@ def _refuse_doubles(rows: Iterable[ModelRow]) -> None:
 
 
 def _natural(identifier: str) -> tuple[tuple[int, int | str], ...]:
-    """Sorts "vendor2" before "vendor10", and "vendor2" before "vendor2-realtime"."""
+    """Return a key that sorts "vendor2" before "vendor10", and "vendor2" before "vendor2-realtime"."""
     return tuple((0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", identifier) if part)
 
 

@@ -1,4 +1,4 @@
-"""A bot's live transcription: a stream per source, ids and voices that are the bot's own, one orderly end."""
+"""A bot's live transcription: a stream per source, ids and voice numbers of the bot, one orderly end."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sederunt.transcription.live import Event, Frame, OnEvent, Trouble
 from sederunt.transcription.sessions import Order, RealtimeProvider, Session, SessionEvent
 from sederunt.transcription.stream import Stream
 
-# What sessions may take to settle what is open when the bot leaves.
+# How long sessions may take to settle what is open when the bot leaves.
 CLOSE_S = 10.0
-# Where nothing hurries, settling may take so long without an event, and so long in all.
+# If there is no hurry: how long settling may take without an event, and in all.
 QUIET_S, LONGEST_S = 20.0, 120.0
-# Once a vendor allows no more sessions, those of people who are silent for so long make room.
+# Once a vendor allows no more sessions, those of people silent for so long are closed to make room.
 CROWDED_IDLE_S = 3.0
 
 
 class Pipeline:
-    """Transcribe one bot live, source by source: the contract is `live.LiveTranscription`."""
+    """Transcribes one bot live, source by source; implements `live.LiveTranscription`."""
 
     def __init__(
         self,
@@ -90,13 +90,13 @@ class Pipeline:
             self._on_event(event)
 
     def trouble(self, message: str, *, lossy: bool = True) -> None:
-        """Tell a trouble once."""
+        """Report a problem once."""
         if message not in self._troubles:
             self._troubles.add(message)
             self.tell([Trouble(message, lossy)])
 
     def limit_reached(self, cause: str) -> None:
-        """Tell once that the vendor allows no more sessions, and have those of silent people end soon."""
+        """Report once that the vendor allows no more sessions, and end those of silent people soon."""
         if self.idle_s > CROWDED_IDLE_S:
             self.idle_s = CROWDED_IDLE_S
             self.trouble(
@@ -110,13 +110,13 @@ class Pipeline:
         return next(self._labels)
 
     def one_is_over(self) -> None:
-        """Note that a session has ended; when the bot is closing and it was the last, closing can go on."""
+        """Note that a session has ended; if it was the last and the bot is closing, let closing go on."""
         if self._closed and not any(stream.is_settling for stream in self._streams.values()):
             self._all_over.set()
 
 
 class Patience:
-    """A limit that is put off whenever something came, as far as the longest wait allows."""
+    """A timeout that is extended by each event, up to the longest wait."""
 
     def __init__(self, limit: asyncio.Timeout) -> None:
         self._limit, self._clock = limit, asyncio.get_running_loop().time

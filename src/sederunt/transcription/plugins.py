@@ -1,7 +1,7 @@
-"""Where transcription providers introduce themselves: the entry points of the group "sederunt.transcribers".
+"""Find transcription providers: the entry points of the group "sederunt.transcribers".
 
 Built-in providers and those of other packages are found in the same way. A provider brings its rows (`Provider.row`,
-`Provider.models`), so a package that is installed beside this one adds models, and nothing here has to know of it.
+`Provider.models`), so a package installed beside this one adds models without a change here.
 """
 
 from collections.abc import Mapping
@@ -23,9 +23,8 @@ logger = log.get(component="transcription")
 
 @cache
 def installed_providers() -> Mapping[str, Provider]:
-    """Return every installed provider, by name. One that cannot be loaded is logged and left out: the others shall
-    work."""
-    found: dict[str, Provider] = {}
+    """Return every installed provider, by name. One that fails to load is logged and skipped: the others still work."""
+    providers: dict[str, Provider] = {}
     for entry in entry_points(group=GROUP):
         try:
             plug: Provider = entry.load()
@@ -34,12 +33,12 @@ def installed_providers() -> Mapping[str, Provider]:
         except Exception as error:
             logger.error("transcriber not loaded", action="plug_failed", name=entry.name, why=repr(error))
             continue
-        found.setdefault(entry.name, plug)
-    return MappingProxyType(found)
+        providers.setdefault(entry.name, plug)
+    return MappingProxyType(providers)
 
 
 def provider(name: str) -> Provider:
-    """Return the installed provider of this name. Raises SetupError where there is none."""
+    """Return the installed provider of this name. Raises SetupError if there is none."""
     try:
         return installed_providers()[name]
     except KeyError:
@@ -49,15 +48,15 @@ def provider(name: str) -> Provider:
 
 
 def realtime_provider(name: str) -> RealtimeProvider:
-    """Return the live half of the installed provider of this name. Raises SetupError where there is none."""
-    found = provider(name)
-    if found.realtime is None:
-        raise SetupError(f"{found.row.title} does not transcribe live in this installation.")
-    return found.realtime
+    """Return the live half of the installed provider of this name. Raises SetupError if there is none."""
+    plug = provider(name)
+    if plug.realtime is None:
+        raise SetupError(f"{plug.row.title} does not transcribe live in this installation.")
+    return plug.realtime
 
 
 def live_fault(settings: Settings, model_row: ModelRow) -> str | None:
-    """Return why this model cannot transcribe a bot live here, as a sentence with the remedy; None where it can."""
+    """Return why this model cannot transcribe a bot live here, as a sentence with the remedy; None if it can."""
     if model_row.provider is None:
         return None
     try:
@@ -67,5 +66,5 @@ def live_fault(settings: Settings, model_row: ModelRow) -> str | None:
 
 
 def is_installed(name: str) -> bool:
-    """Return whether a provider of this name introduces itself."""
+    """Return whether a provider of this name is installed."""
     return name in installed_providers()

@@ -1,7 +1,7 @@
-"""Profanity masked here, for models that cannot do it themselves: whole words, first letter kept, the rest stars.
+"""Mask profanity for models that cannot: whole words, with the first letter kept and the rest as stars.
 
 The lists are short on purpose. A word that is mostly innocent (a first name, an animal, a bird) is not on them, and
-nothing is matched inside other words. English is masked in every language, for it is sworn in everywhere.
+nothing is matched inside other words. English words are masked in every language, since they are used everywhere.
 """
 
 import re
@@ -56,39 +56,43 @@ _WORDS: Mapping[str, str] = {
 _ENDINGS: Mapping[str, tuple[str, ...]] = {
     "en": ("", "s", "es", "ed", "er", "ers", "ing", "in", "ings", "able"),
 }
-# Letters with the marks within a word; the apostrophe of "ass's" ends the word, so that its owner is masked too.
+# Letters with the marks within a word; the apostrophe of "ass's" ends the word, so that the word before is masked.
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def mask(transcript: Transcript, lang: str | None = None) -> Transcript:
     """Return the transcript with profanity masked at every level.
 
-    Each utterance is masked in its own language; `lang` is that of those of which nobody told one.
+    Each utterance is masked in its own language; `lang` is for those without one.
     """
     return replace(transcript, segments=tuple(_segment(segment, lang) for segment in transcript.segments))
 
 
 def mask_utterances(utterances: Iterable[Utterance], lang: str | None = None) -> tuple[Utterance, ...]:
-    """Mask profanity in utterances, as `mask` does; also in those that are no transcript yet, as live ones."""
+    """Mask profanity in utterances, as `mask` does; also for live utterances, which are no transcript yet."""
     return tuple(_utterance(utterance, utterance.lang or lang) for utterance in utterances)
 
 
 def _segment(segment: Segment, lang: str | None) -> Segment:
     utterances = mask_utterances(segment.utterances, lang)
-    text = join(each.transcript for each in utterances) if utterances else _masked(segment.transcript, _list_of(lang))
+    text = (
+        join(utterance.transcript for utterance in utterances)
+        if utterances
+        else _masked(segment.transcript, _list_of(lang))
+    )
     return replace(segment, transcript=text, utterances=utterances)
 
 
 def _utterance(utterance: Utterance, lang: str | None) -> Utterance:
-    bad = _list_of(lang)
-    words = tuple(replace(word, word=_masked(word.word, bad)) for word in utterance.words)
-    return replace(utterance, transcript=_masked(utterance.transcript, bad), words=words)
+    bad_words = _list_of(lang)
+    words = tuple(replace(word, word=_masked(word.word, bad_words)) for word in utterance.words)
+    return replace(utterance, transcript=_masked(utterance.transcript, bad_words), words=words)
 
 
-def _masked(text: str, bad: frozenset[str]) -> str:
-    # Accents may come as characters of their own; composed, a letter and its star are one character each.
+def _masked(text: str, bad_words: frozenset[str]) -> str:
+    # Accents may be separate characters; once composed, each letter is one character, and becomes one star.
     return _WORD.sub(
-        lambda match: _starred(match[0]) if _plain(match[0]) in bad else match[0],
+        lambda match: _starred(match[0]) if _plain(match[0]) in bad_words else match[0],
         text if text.isascii() else unicodedata.normalize("NFC", text),
     )
 
@@ -98,7 +102,7 @@ def _starred(word: str) -> str:
 
 
 def _plain(word: str) -> str:
-    """Return a word as the lists hold it: lower case, without accents."""
+    """Return a word as in the lists: lower case, without accents."""
     folded = unicodedata.normalize("NFKD", word.casefold())
     return "".join(letter for letter in folded if not unicodedata.combining(letter))
 

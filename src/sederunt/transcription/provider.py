@@ -1,6 +1,6 @@
-"""Define what the service asks of a transcription provider.
+"""The interface of a transcription provider.
 
-Light to import: nothing here loads a model, a client or numpy. `plugins` tells where providers introduce themselves.
+Light to import: nothing here loads a model, a client or numpy. `plugins` finds the installed providers.
 """
 
 from __future__ import annotations
@@ -38,16 +38,19 @@ class FinishedPart:
             "end": self.end,
             "utterances": [
                 {
-                    "start": u.start,
-                    "end": u.end,
-                    "speaker": u.speaker,
-                    "confidence": u.confidence,
-                    "transcript": u.transcript,
-                    "words": [[word.word, word.start, word.end, word.confidence, word.speaker] for word in u.words],
+                    "start": utterance.start,
+                    "end": utterance.end,
+                    "speaker": utterance.speaker,
+                    "confidence": utterance.confidence,
+                    "transcript": utterance.transcript,
+                    "words": [
+                        [word.word, word.start, word.end, word.confidence, word.speaker] for word in utterance.words
+                    ],
                 }
-                for u in self.utterances
+                for utterance in self.utterances
             ],
-            "langs": [u.lang for u in self.utterances],  # beside them: a worker of the release before reads their keys
+            # Not in the utterances: a worker of the previous release rejects unknown keys there.
+            "langs": [utterance.lang for utterance in self.utterances],
             "doubts": [asdict(doubt) for doubt in self.doubts],
         }
 
@@ -61,16 +64,16 @@ class FinishedPart:
 
 
 class Memory(Protocol):
-    """What one task remembers of its way through a vendor, in storage, so that a killed worker submits nothing twice.
+    """Stores the progress of one task at a vendor, so that nothing is submitted twice if a worker is killed.
 
-    Called from the thread that works; small plain values.
+    Called from the working thread, with small plain values.
     """
 
     def read(self) -> Mapping[str, Any]:
-        """Return what was written last; nothing on the first try."""
+        """Return the values written last; empty on the first attempt."""
 
     def write(self, notes: Mapping[str, Any]) -> None:
-        """Keep this. Returns when it is safe."""
+        """Store these values. Returns when they are safe."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,52 +82,52 @@ class Task:
 
     path: Path
     model: ModelRow
-    caller_file_s: float | None = None  # somebody sent it, and it is so long: it is decoded in a process of its own
-    lang: str | None = None  # a language tag, "multi", "auto" or None: find it
-    likely_lang: str | None = None  # where it is to be found, and the file does not surely tell
+    caller_file_s: float | None = None  # its length, if a caller sent it: it is then decoded in a separate process
+    lang: str | None = None  # a language tag; "multi", "auto" or None: detect it
+    likely_lang: str | None = None  # for detection, if the file leaves doubt
     vocabulary: Sequence[str] = ()
     mask_profanity: bool = False
-    channel: CallChannel | None = None  # of the caller's file; only what is said there is wanted
-    stretches: Sequence[tuple[float, float]] = ()  # only these are read (seconds); empty: all there is
-    several_voices: bool = False  # more than one person may speak in it, and nothing else tells them apart
+    channel: CallChannel | None = None  # of the caller's file; only this channel is transcribed
+    stretches: Sequence[tuple[float, float]] = ()  # only these are read (seconds); empty: the whole file
+    several_voices: bool = False  # several people may speak, and nothing else tells them apart
     access: Access | None = None  # the caller's credential, or the operator's
-    reference: str = ""  # ours, stable over tries: by it a vendor's job is found again
+    reference: str = ""  # ours, the same in every attempt: a vendor's job is found by it
     memory: Memory | None = None  # of a vendor's jobs
-    resume: Sequence[FinishedPart] = ()  # what an earlier try reported
-    on_part: Callable[[FinishedPart], None] | None = None  # called from a thread that works, one at a time
-    on_progress: Callable[[float], None] | None = None  # seconds of sound done
+    resume: Sequence[FinishedPart] = ()  # reported by an earlier attempt
+    on_part: Callable[[FinishedPart], None] | None = None  # called from a working thread, one call at a time
+    on_progress: Callable[[float], None] | None = None  # takes the seconds of sound that are done
     cancelled: threading.Event = field(default_factory=threading.Event)
-    lane: Lane = field(default_factory=lane_alone)  # lends the cores; who does no work here needs none
+    lane: Lane = field(default_factory=lane_alone)  # lends cores; providers that do no work here need none
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """What came of a task."""
+    """The result of a task."""
 
     utterances: tuple[Utterance, ...]
     detected_lang: str | None
     diarized: bool = False  # the utterances' `speaker` tells voices apart
     masked: bool = False  # profanity was masked by the provider
     doubts: tuple[Doubt, ...] = ()  # where words may be missing
-    copies: tuple[str, ...] = ()  # ids of what the vendor keeps until it is deleted
+    copies: tuple[str, ...] = ()  # ids of copies that the vendor keeps until they are deleted
 
 
 @runtime_checkable
 class TrackJoiner(Protocol):
-    """A provider that is paid by the second, and takes the tracks of several people without their silence."""
+    """A provider paid by the second, which takes the tracks of several people without their silence."""
 
     def transcribe_tracks(self, settings: Settings, task: Task, tracks: Sequence[Path]) -> list[Result]:
         """Transcribe tracks of one person each as one file: one result each. Blocks; raises as `transcribe` does."""
 
 
 class VendorAccount(Protocol):
-    """What else can be asked of a vendor with a key. Every method blocks and raises ProviderError."""
+    """What a key is needed for besides transcribing. Every method blocks and raises ProviderError."""
 
     def check(self, settings: Settings, access: Access) -> None:
         """Make the cheapest call that needs the key."""
 
     def erase(self, settings: Settings, access: Access, copy: str) -> None:
-        """Delete one of `Result.copies` at the vendor; done as well where it is gone already."""
+        """Delete one of `Result.copies` at the vendor, if it is still there."""
 
 
 class Provider(Protocol):
@@ -132,7 +135,7 @@ class Provider(Protocol):
 
     @property
     def row(self) -> ProviderRow:
-        """Return who it is."""
+        """Return the provider's row."""
 
     @property
     def models(self) -> tuple[ModelRow, ...]:
@@ -140,23 +143,22 @@ class Provider(Protocol):
 
     @property
     def account(self) -> VendorAccount | None:
-        """Return what needs a key beside transcribing; None where nothing does."""
+        """Return what needs a key besides transcribing; None if nothing does."""
 
     @property
     def realtime(self) -> RealtimeProvider | None:
-        """Return its live half; None where it has none."""
+        """Return its live half; None if it has none."""
 
     def fault(self, settings: Settings, model: ModelRow) -> str | None:
-        """Return why this installation cannot use the model, as a sentence with the remedy; None where it can.
+        """Return why this installation cannot use the model, as a sentence with the remedy; None if it can.
 
         Called while a request is validated: it may look at files, never at the network.
         """
 
     def language(self, settings: Settings, task: Task) -> str | None:
-        """Return the primary tag of what is spoken in a file, where that is sure; None where it is not, or would cost
-        much.
+        """Return the primary tag of a file's language if it is certain; None if not, or if detection would cost much.
 
-        Blocks. `lang` of the task does not count. Raises as `transcribe` does.
+        Blocks. The task's `lang` is ignored. Raises as `transcribe` does.
         """
 
     def transcribe(self, settings: Settings, task: Task) -> Result:

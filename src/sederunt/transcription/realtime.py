@@ -1,4 +1,4 @@
-"""The door to live transcription: open one per bot, give it frames, get segments."""
+"""Entry point of live transcription: open one per bot, feed it frames, get segments."""
 
 from collections.abc import Callable, Sequence
 
@@ -37,10 +37,10 @@ def open_live(
 ) -> LiveTranscription:
     """Open a bot's live transcription, on the running event loop.
 
-    `prefix` begins every segment id; choose it so that no earlier host of the bot had the same. `is_mixed` is asked
-    of a source when it is first heard: whether several people are in it. `on_event` is called on the event loop's
+    `prefix` begins every segment id; no earlier host of the bot may have had the same one. `is_mixed` is called when a
+    source is first heard, and returns whether several people are in it. `on_event` is called on the event loop's
     thread.
-    Raises SetupError where the model's provider does not transcribe live here.
+    Raises SetupError if the model's provider does not transcribe live here.
     """
     if model_row.provider is None:
         raise ValueError("the model transcribes nothing")
@@ -50,7 +50,7 @@ def open_live(
 
 
 def prepare_live(settings: Settings, model_row: ModelRow, lang: str | None) -> None:
-    """Load what live transcription needs, before there is anything to hear. Blocks. Raises SetupError."""
+    """Load what live transcription needs, before there is any sound. Blocks. Raises SetupError."""
     if model_row.provider is not None:
         realtime_provider(model_row.provider).prepare(settings, lang)
 

@@ -1,8 +1,8 @@
-"""Define what the service asks of a provider that transcribes while people speak, one session per stream of sound.
+"""The interface of a provider that transcribes live, with one session per stream of sound.
 
-A session knows nothing of meetings: it is fed sound without gaps, counts seconds from its own first sample, names its
-segments by keys and its voices by labels of its own. The pipeline turns all that into the recording's terms, and opens
-the next session when one ends.
+A session knows nothing of meetings: it is fed sound without gaps, counts seconds from its own first sample, and has
+keys for segments and labels for voices of its own. The pipeline converts them to those of the recording, and opens the
+next session when one ends.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Terms:
-    """What a provider allows and costs; rows of a table, not code."""
+    """Limits and costs of a provider's sessions, as data."""
 
-    longest_session_s: float | None = None  # the vendor ends a session after that; None where it never does
-    silence_sent_s: float = 2.0  # of a longer silence only so much is sent
-    idle_s: float = 60.0  # a session that heard nothing for so long is closed; the next sound opens another
-    overlap_s: float = 5.0  # how long two sessions run beside each other when one takes over from the other
-    mixed_overlap_s: float = 30.0  # the same where voices have to be recognised across sessions
-    unanswered_s: float | None = None  # a session that tells nothing of so much speech is replaced
-    resend_s: float = 30.0  # sound kept for the next session, should this one be lost
+    longest_session_s: float | None = None  # the vendor ends a session after that; None if it never does
+    silence_sent_s: float = 2.0  # the rest of a longer silence is not sent
+    idle_s: float = 60.0  # a session without sound for so long is closed; the next sound opens another
+    overlap_s: float = 5.0  # how long two sessions run in parallel when one takes over from the other
+    mixed_overlap_s: float = 30.0  # the same if voices have to be recognised across sessions
+    unanswered_s: float | None = None  # a session without an answer to so much speech is replaced
+    resend_s: float = 30.0  # sound kept for the next session, in case this one is lost
 
 
 class CopyNotes(Protocol):
-    """Where a session notes what its vendor keeps of it, so that it can be deleted there."""
+    """Notes what a vendor keeps of a session, so that it can be deleted there."""
 
     async def add(self, copy: str) -> None: ...
 
     async def replace(self, copy: str, other: str | None) -> None:
-        """Note another copy in place of one, or none."""
+        """Replace a noted copy by another, or by none."""
 
 
 class NoCopyNotes:
-    """For sessions that belong to nothing that could be deleted, such as those of benchmarks."""
+    """For sessions that belong to nothing that can be deleted, such as those of benchmarks."""
 
     async def add(self, copy: str) -> None:
         """Note nothing."""
@@ -58,12 +58,12 @@ NO_COPY_NOTES = NoCopyNotes()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Order:
-    """What a session is opened for."""
+    """What to transcribe in a session, and how."""
 
     model: ModelRow
     lang: str | None = None
     vocabulary: Sequence[str] = ()
-    mixed: bool = False  # several people are in the stream: tell their voices apart if you can
+    mixed: bool = False  # several people are in the stream: tell their voices apart if possible
     mask_profanity: bool = False
     access: Access | None = None  # the caller's credential, or the operator's
     copies: CopyNotes = NO_COPY_NOTES
@@ -71,7 +71,7 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
-    """A segment as the session knows it. Seconds from the session's first sample."""
+    """A segment in the session's terms. Seconds from the session's first sample."""
 
     key: str
     start: float
@@ -79,11 +79,11 @@ class Said:
     transcript: str
     confidence: float
     words: tuple[Word, ...] = ()
-    label: str | None = None  # the vendor's own word for the voice
-    lang: str | None = None  # the language, where it was found out rather than given
+    label: str | None = None  # the vendor's label of the voice
+    lang: str | None = None  # the language, if it was detected rather than given
 
     def utterance(self) -> Utterance:
-        """Return it as one voice's utterance, to be cut between its words."""
+        """Return the segment as an utterance of one voice, to be cut between its words."""
         return Utterance(
             start=self.start,
             end=self.end,
@@ -106,31 +106,31 @@ class Draft:
 
 
 def taken_back(key: str) -> Draft:
-    """Return the draft that says of a segment's drafts that nothing of them is heard any more."""
+    """Return the draft that withdraws a segment's earlier drafts."""
     return Draft(Said(key=key, start=0.0, end=0.0, transcript="", confidence=0.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Final. A second one under the same key corrects the first."""
+    """A final segment. A second one with the same key corrects the first."""
 
     said: Said
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """The vendor is through with the sound up to here: nothing new comes of it."""
+    """The vendor has finished with the sound up to here: no new segments come from it."""
 
     until: float
 
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The session has ended, whoever ended it; nothing comes after this."""
+    """The session has ended, on either side; no events follow."""
 
-    cause: str = ""  # "" for the end that was asked for
-    retry: bool = True  # whether another session may do better
-    is_limit: bool = False  # the vendor allows no more of them at present
+    cause: str = ""  # "" if the end was asked for
+    retry: bool = True  # whether another session may succeed
+    is_limit: bool = False  # the vendor allows no more sessions at present
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,20 +144,20 @@ Tell: TypeAlias = Callable[[SessionEvent], None]  # called on the event loop's t
 
 
 class Session(Protocol):
-    """One connection, or one place in the engine. Methods are called on the event loop and never block."""
+    """One connection, or one slot of the engine. Methods are called on the event loop and never block."""
 
     def feed(self, samples: NDArray[np.int16]) -> None:
-        """Take the next samples, mono at 16 kHz, right behind the last."""
+        """Take the next samples, mono at 16 kHz, which follow the last without a gap."""
 
     def finish(self) -> None:
-        """End the sound: settle what is open, then tell Over."""
+        """End the sound: settle what is open, then send Over."""
 
     def abandon(self) -> None:
-        """Give up at once; nothing more is told."""
+        """Give up at once, without further events."""
 
 
 class RealtimeProvider(Protocol):
-    """One source of live transcripts."""
+    """The live half of a provider."""
 
     @property
     def name(self) -> str:
@@ -166,10 +166,10 @@ class RealtimeProvider(Protocol):
     def terms(self, model: ModelRow) -> Terms: ...
 
     def fault(self, settings: Settings, model: ModelRow) -> str | None:
-        """Return why this installation cannot use the model live, as a sentence with the remedy; None where it can."""
+        """Return why this installation cannot use the model live, as a sentence with the remedy; None if it can."""
 
     def prepare(self, settings: Settings, lang: str | None) -> None:
-        """Do what takes long: a session is about to be opened. Blocks. Raises SetupError."""
+        """Load what takes long, before a session is opened. Blocks. Raises SetupError."""
 
     def open(self, settings: Settings, order: Order, tell: Tell) -> Session:
-        """Begin a session. Returns at once; sound fed before the connection stands is kept. Raises SetupError."""
+        """Begin a session. Returns at once; sound fed before it is connected is kept. Raises SetupError."""
