@@ -1,1 +1,1 @@
-"""Speech to text: the table of models, the providers behind it, Whisper in the box, and who said what."""
+"""Speech to text: the table of models, their providers, built-in Whisper, and diarization."""

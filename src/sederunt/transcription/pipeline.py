@@ -78,7 +78,7 @@ class Pipeline:
         for stream in self._streams.values():
             stream.drop()
 
-    # --- what streams ask of their bot --------------------------------------------------------------------------------
+    # --- called by streams --------------------------------------------------------------------------------------------
 
     def open(self, *, mixed: bool, tell: Callable[[SessionEvent], None]) -> Session:
         return self._open(replace(self._order, mixed=mixed), tell)

@@ -103,8 +103,8 @@ def _starred(word: str) -> str:
 
 def _plain(word: str) -> str:
     """Return a word as in the lists: lower case, without accents."""
-    folded = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(letter for letter in folded if not unicodedata.combining(letter))
+    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
 
 def _list_of(lang: str | None) -> frozenset[str]:

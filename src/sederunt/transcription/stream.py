@@ -326,13 +326,13 @@ class Stream:
             self._hand_over(self._now)
             self._leave(old)
 
-    def _hand_over(self, at: float) -> None:
+    def _hand_over(self, moment: float) -> None:
         """Let the coming session answer from this moment on; voices keep their numbers."""
         old, new = self._current, self._coming
         assert old is not None
         assert new is not None
         self._current, self._coming = new, None
-        old.line.end = new.line.start = at
+        old.line.end = new.line.start = moment
         new.unsettled = self._unsettled
         self._voices.carry_over(old.line, new.line)
 
@@ -353,7 +353,7 @@ class Stream:
         if open_session.session is not None:
             open_session.session.finish()
 
-    # --- what sessions tell -------------------------------------------------------------------------------------------
+    # --- session events -----------------------------------------------------------------------------------------------
 
     def _told(self, open_session: _Open, event: SessionEvent) -> None:
         if self._gone:

@@ -1,4 +1,4 @@
-"""AssemblyAI: after the meeting and while it goes on."""
+"""AssemblyAI: transcription after and during meetings."""
 
 from sederunt.transcription.assemblyai.vendor import VENDOR
 from sederunt.transcription.cloud.provider import CloudProvider

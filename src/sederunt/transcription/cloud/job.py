@@ -188,7 +188,7 @@ class VendorJob:
     async def poll(self, call: VendorCall, state: Callable[[Any], Progress | Explained]) -> Any:
         """Return the answer to this request when the job is done. Pauses grow, up to a share of the sound's length.
 
-        A job that the vendor does not know is asked for again for a while: not all of them show a new job at once.
+        A job that the vendor does not know is asked for again for a while: not all vendors show a new job at once.
         Raises ProviderError: what `state` explained; or, retryable, if the job takes too long (it is polled again
         later) or is gone (it is looked up, or submitted again as often as after a lost answer).
         """

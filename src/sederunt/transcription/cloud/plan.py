@@ -81,16 +81,16 @@ def whole(duration_s: float, levels: Levels | None, most_s: float | None, *, lin
 def joined_tracks(levels: Sequence[Levels], most_s: float | None) -> list[PlannedFile]:
     """Plan the speech of several sources, one after the other, in as few files as the limit allows."""
     files: list[list[Piece]] = [[]]
-    at = 0.0
+    file_s = 0.0
     for source, loud in enumerate(levels):
         for start, end in speech(loud):
             for begin, finish in _portions(start, end, most_s):
                 length = finish - begin
-                if most_s is not None and files[-1] and at + length > most_s:
+                if most_s is not None and files[-1] and file_s + length > most_s:
                     files.append([])
-                    at = 0.0
-                files[-1].append(Piece(source=source, start=begin, end=finish, at=at))
-                at += length + BETWEEN_S
+                    file_s = 0.0
+                files[-1].append(Piece(source=source, start=begin, end=finish, at=file_s))
+                file_s += length + BETWEEN_S
     return [PlannedFile(pieces=tuple(pieces)) for pieces in files if pieces]
 
 
@@ -172,8 +172,8 @@ def _counted(file: PlannedFile, utterance: Utterance) -> list[Utterance]:
 def _shifted(utterance: Utterance, piece: Piece) -> Utterance:
     """Return an utterance in the source's seconds, clamped to the piece."""
 
-    def moved(at: float) -> float:
-        return round(min(piece.end, max(piece.start, at + piece.start - piece.at)), 3)
+    def moved(file_s: float) -> float:
+        return round(min(piece.end, max(piece.start, file_s + piece.start - piece.at)), 3)
 
     words = tuple(replace(word, start=moved(word.start), end=moved(word.end)) for word in utterance.words)
     return replace(utterance, start=moved(utterance.start), end=moved(utterance.end), words=words)

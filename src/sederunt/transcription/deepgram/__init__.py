@@ -1,4 +1,4 @@
-"""Deepgram: nova-2 and nova-3, after the meeting and while it goes on."""
+"""Deepgram: nova-2 and nova-3, after and during meetings."""
 
 from sederunt.transcription.cloud.provider import CloudProvider
 from sederunt.transcription.deepgram.vendor import VENDOR

@@ -84,13 +84,13 @@ def tokens(alternative: Mapping[str, Any], voices: Voices, *, channel: int = 0) 
     """Return the words of an alternative, with times in seconds and voices numbered by first appearance."""
     word_tokens = []
     for item in records(alternative.get("words")):
-        plain = text(item.get("word")) or text(item.get("punctuated_word"))
-        if not plain.strip():
+        plain_word = text(item.get("word")) or text(item.get("punctuated_word"))
+        if not plain_word.strip():
             continue
-        punctuated = text(item.get("punctuated_word")) or plain
+        punctuated = text(item.get("punctuated_word")) or plain_word
         start = number(item.get("start"))
         word = Word(
-            word=plain,
+            word=plain_word,
             start=round(start, 3),
             end=round(max(start, number(item.get("end"), start)), 3),
             confidence=share(item.get("confidence"), 0.0),

@@ -1,4 +1,4 @@
-"""ElevenLabs: Scribe, after the meeting."""
+"""ElevenLabs: Scribe, after meetings."""
 
 from sederunt.transcription.cloud.provider import CloudProvider
 from sederunt.transcription.elevenlabs.vendor import VENDOR

@@ -1,4 +1,4 @@
-"""Gladia: after the meeting and while it goes on."""
+"""Gladia: transcription after and during meetings."""
 
 from sederunt.transcription.cloud.provider import CloudProvider
 from sederunt.transcription.gladia.vendor import VENDOR

@@ -1,4 +1,4 @@
-"""Rev.ai: machine transcription, after the meeting."""
+"""Rev.ai: machine transcription, after meetings."""
 
 from sederunt.transcription.cloud.provider import CloudProvider
 from sederunt.transcription.revai.vendor import VENDOR

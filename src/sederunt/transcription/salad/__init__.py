@@ -1,4 +1,4 @@
-"""SaladCloud: transcription, after the meeting."""
+"""SaladCloud: transcription after meetings."""
 
 from sederunt.transcription.cloud.provider import CloudProvider
 from sederunt.transcription.salad.vendor import VENDOR

@@ -1,4 +1,4 @@
-"""Soniox: after the meeting and while it goes on."""
+"""Soniox: transcription after and during meetings."""
 
 from sederunt.transcription.cloud.provider import CloudProvider
 from sederunt.transcription.soniox.vendor import VENDOR

@@ -1,4 +1,4 @@
-"""Speechmatics: after the meeting and while it goes on."""
+"""Speechmatics: transcription after and during meetings."""
 
 from sederunt.transcription.cloud.provider import CloudProvider
 from sederunt.transcription.speechmatics.vendor import VENDOR

@@ -38,12 +38,12 @@ def parse(body: Any) -> Result:
     metadata = record(answer.get("metadata"))
     delimiter = record(metadata.get("language_pack_info")).get("word_delimiter")
     items = records(answer.get("results"))
-    word_tokens = sure(tokens(items, Voices(), spaced=delimiter != ""), items, "alternatives")
+    word_tokens = sure(tokens(items, Voices(), has_spaces=delimiter != ""), items, "alternatives")
     detected_lang = _found_language(metadata) or _spoken_language(items)
     return Result(utterances=ordered(utterances_of(word_tokens)), detected_lang=detected_lang)
 
 
-def tokens(items: Iterable[Item], voices: Voices, *, spaced: bool = True) -> list[Token]:
+def tokens(items: Iterable[Item], voices: Voices, *, has_spaces: bool = True) -> list[Token]:
     """Return the words with the marks attached to them; unknown kinds of items are skipped."""
     word_tokens: list[Token] = []
     prefix = ""  # marks that belong to the next word
@@ -64,7 +64,7 @@ def tokens(items: Iterable[Item], voices: Voices, *, spaced: bool = True) -> lis
                 )
             is_attached = target == _BOTH
         elif kind in ("word", "entity", ""):
-            glued = bool(word_tokens) and (is_attached or not spaced)
+            glued = bool(word_tokens) and (is_attached or not has_spaces)
             word_tokens.append(_token(item, best, content, prefix, voices, glued=glued))
             prefix, is_attached = "", False
     return word_tokens
