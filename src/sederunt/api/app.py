@@ -64,11 +64,11 @@ def create_app(
     Its context is opened when the server starts and closed when it stops. Use of budgets is counted in the ledger.
     """
     metrics = Metrics()
-    counted = ledger or Ledger(limits_of(settings), settings.account_weights)
+    budget_ledger = ledger or Ledger(limits_of(settings), settings.account_weights)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with open_context(settings, clock, metrics, counted) as context:
+        async with open_context(settings, clock, metrics, budget_ledger) as context:
             app.state.context = context
             async with beside(app):
                 yield
@@ -86,7 +86,7 @@ def create_app(
         exception_handlers={404: http_exception, 405: http_exception},
     )
     app.router.redirect_slashes = False  # the middleware takes them away: a redirect to one would come back for ever
-    return RequestMiddleware(app, metrics, counted)
+    return RequestMiddleware(app, metrics, budget_ledger)
 
 
 def _routes_with_keys() -> list[Path]:
@@ -94,12 +94,12 @@ def _routes_with_keys() -> list[Path]:
     paths: dict[str, dict[str, Route]] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method] = route
-    served = [
+    routes = [
         Path(PREFIX + path, _with_key(table, path), methods=list(table))
         for path, table in sorted(paths.items(), key=lambda entry: "{" in entry[0])  # fixed words before ids
     ]
-    fixed = [route for route in served if not route.param_convertors]
-    return [*fixed, *map(_other_methods, fixed), *served[len(fixed) :]]
+    fixed_routes = [route for route in routes if not route.param_convertors]
+    return [*fixed_routes, *map(_other_methods, fixed_routes), *routes[len(fixed_routes) :]]
 
 
 def _other_methods(route: Path) -> Path:
@@ -112,10 +112,10 @@ def _other_methods(route: Path) -> Path:
 
 
 def _routes_without() -> list[Path]:
-    described = json.dumps(document())
+    openapi_text = json.dumps(document())
 
     async def openapi(_context: ApiContext, _request: Request) -> Response:
-        return text_response(described)
+        return text_response(openapi_text)
 
     async def docs(_context: ApiContext, _request: Request) -> Response:
         return HTMLResponse(docs_page(), headers={"Content-Security-Policy": DOCS_POLICY})
@@ -152,10 +152,10 @@ def _with_key(table: Mapping[str, Route], path: str) -> Callable[[Request], Awai
             refuse_unpermitted(caller, route.needed)
             answer = await route.handler(Call(context, request, caller))
             if route.changes:
-                made = _FIRST_ID.match(bytes(answer.body[:60]))
-                named: str | None = request.path_params.get("id")
+                id_match = _FIRST_ID.match(bytes(answer.body[:60]))
+                path_id: str | None = request.path_params.get("id")
                 await note_deed(
-                    context.stores.sign_ins, caller, route.name, named or (made[1].decode() if made else None)
+                    context.stores.sign_ins, caller, route.name, path_id or (id_match[1].decode() if id_match else None)
                 )
             return answer
         except Exception as error:

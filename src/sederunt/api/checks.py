@@ -58,10 +58,10 @@ class Checks:
                 "live_bots",
             )
 
-    async def bot(self, account_id: UUID, config: BotConfig, sent: Set[str], faults: Faults) -> None:
-        """Check a bot's configuration. `sent`: the fields a caller sent; a check none of whose fields was sent is left
+    async def bot(self, account_id: UUID, config: BotConfig, sent_fields: Set[str], faults: Faults) -> None:
+        """Check a bot's configuration. `sent_fields`: the fields a caller sent; a check none of whose fields was sent is left
         out."""
-        concerns = _concerns(sent, faults)
+        concerns = _concerns(sent_fields, faults)
         if concerns(_LINK):
             try:
                 parse_link(config.service, config.meeting_url)
@@ -94,17 +94,17 @@ class Checks:
             await self._check_credential(account_id, credential_id, row, provider, faults)
         if row is None or provider is None or _MODEL & set(faults):
             return
-        if lacking := self._lacking(row, provider, has_key=credential_id is not None):
-            add(faults, "transcription_model", lacking)
+        if sentence := self._lacking(row, provider, has_key=credential_id is not None):
+            add(faults, "transcription_model", sentence)
 
     def _lacking(self, row: ModelRow, provider: ProviderRow, *, has_key: bool) -> str:
         """Return all that keeps a model from transcribing here: nobody shall buy a key for what cannot use it."""
-        lacking = [] if is_installed(provider.name) else [missing_provider(provider)]
+        sentences = [] if is_installed(provider.name) else [missing_provider(provider)]
         if not has_key and provider.needs_key and not self._has_key(provider):
-            lacking.append(missing_key(provider))
-        if not lacking and (fault := self._fault(row, provider)):
-            lacking.append(fault)
-        return " ".join(lacking)
+            sentences.append(missing_key(provider))
+        if not sentences and (fault := self._fault(row, provider)):
+            sentences.append(fault)
+        return " ".join(sentences)
 
     async def _check_fallback(self, account_id: UUID, config: BotConfig | RecordingConfig, faults: Faults) -> None:
         """Add what is wrong with the models that are to help out: each is judged like the first."""
@@ -118,13 +118,13 @@ class Checks:
         rows = [row for name in names if (row := find(name)) is not None]
         if len({row.identifier for row in (batch_twin(first), *rows)}) <= len(rows):
             add(faults, "transcription_fallback", "transcription_fallback names a model that is tried before already.")
-        own = await self._provider_of_credential(account_id, config.transcription_credentials)
+        own_provider = await self._provider_of_credential(account_id, config.transcription_credentials)
         for row in rows:
             provider = provider_of(row)
             if provider is None:
                 continue
-            if lacking := self._lacking(row, provider, has_key=own == provider.name):
-                add(faults, "transcription_fallback", f"transcription_fallback cannot use {row.identifier}: {lacking}")
+            if reason := self._lacking(row, provider, has_key=own_provider == provider.name):
+                add(faults, "transcription_fallback", f"transcription_fallback cannot use {row.identifier}: {reason}")
             wishes = option_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
             for sentence in wishes.values():
                 add(faults, "transcription_fallback", f"transcription_fallback cannot use {row.identifier}: {sentence}")
@@ -150,10 +150,10 @@ class Checks:
             )
             return
         if row is not None and (provider is None or credential.provider != provider.name):
-            wanted = f"one for {provider.title}" if provider is not None and provider.needs_key else "none"
-            held = providers().get(credential.provider)
-            whose = f"transcription_credentials is the id of a key for {held.title if held else credential.provider}"
-            sentence = f"{whose}; {row.identifier} needs {wanted}."
+            needed_key = f"one for {provider.title}" if provider is not None and provider.needs_key else "none"
+            key_provider = providers().get(credential.provider)
+            statement = f"transcription_credentials is the id of a key for {key_provider.title if key_provider else credential.provider}"
+            sentence = f"{statement}; {row.identifier} needs {needed_key}."
             add(faults, "transcription_credentials", sentence)
 
     def _fault(self, row: ModelRow, provider: ProviderRow) -> str | None:
@@ -165,21 +165,21 @@ class Checks:
         )
 
     def _has_key(self, provider: ProviderRow) -> bool:
-        known = self.settings.providers.get(provider.name)
-        return known is not None and known.key is not None
+        provider_settings = self.settings.providers.get(provider.name)
+        return provider_settings is not None and provider_settings.key is not None
 
     async def _check_account(self, account_id: UUID, config: BotConfig, faults: Faults) -> None:
-        wanted = config.authentication.meeting_account_id if config.authentication else None
-        if wanted is None:
+        meeting_account_id = config.authentication.meeting_account_id if config.authentication else None
+        if meeting_account_id is None:
             return
         name = "authentication.account_id"
         if (kind := platform_of(config.service).accounts.kind) is not AccountKind.SESSION:
-            instead = "send authentication.zoom_zak_token" if kind is AccountKind.TOKEN else "there are no accounts"
-            meant = " and ".join(services_taking(AccountKind.SESSION))
-            add(faults, name, f"{name} is for {meant}; for {config.service} {instead}.")
+            advice = "send authentication.zoom_zak_token" if kind is AccountKind.TOKEN else "there are no accounts"
+            services = " and ".join(services_taking(AccountKind.SESSION))
+            add(faults, name, f"{name} is for {services}; for {config.service} {advice}.")
             return
         try:
-            account = await self.meeting_accounts.get(UUID(wanted), account_id)
+            account = await self.meeting_accounts.get(UUID(meeting_account_id), account_id)
         except (NotFound, ValueError):
             add(faults, name, f"{name} is not the id of one of your meeting accounts.")
             return
@@ -187,12 +187,12 @@ class Checks:
             add(faults, name, f"{name} is an account for {account.service}; the bot's service is {config.service}.")
 
 
-def _concerns(sent: Set[str], faults: Faults) -> Callable[[frozenset[str]], bool]:
+def _concerns(sent_fields: Set[str], faults: Faults) -> Callable[[frozenset[str]], bool]:
     """Make a question: were any of these fields sent, and are all of them without fault?"""
-    faulty = {name.partition(".")[0] for name in faults}
+    faulty_fields = {name.partition(".")[0] for name in faults}
 
     def ask(fields: frozenset[str]) -> bool:
-        return not fields & faulty and bool(fields & sent)
+        return not fields & faulty_fields and bool(fields & sent_fields)
 
     return ask
 

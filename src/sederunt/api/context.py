@@ -107,10 +107,10 @@ def _came_by(scheme: str, host: str) -> str | None:
     """Return the origin of a request, None where its Host header is no host."""
     try:
         parts = urlsplit(f"{scheme}://{host}")
-        proper = parts.netloc == host and parts.hostname and parts.port != 0 and "@" not in host
+        is_proper = parts.netloc == host and parts.hostname and parts.port != 0 and "@" not in host
     except ValueError:
         return None
-    return f"{scheme}://{host}" if proper else None
+    return f"{scheme}://{host}" if is_proper else None
 
 
 @asynccontextmanager
@@ -129,8 +129,10 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
         objects = open_objects(settings)
         readiness = Readiness(database, bus, objects, settings.data, clock)
         requests = Rate.per_minute(requests_of_key := ledger.limit("requests"), clock.monotonic)
-        of_account = max(ledger.limit("account_requests"), KEYS_WORTH * requests_of_key) if requests_of_key else 0
-        account_requests = Rate.per_minute(of_account, clock.monotonic)
+        requests_of_account = (
+            max(ledger.limit("account_requests"), KEYS_WORTH * requests_of_key) if requests_of_key else 0
+        )
+        account_requests = Rate.per_minute(requests_of_account, clock.monotonic)
         await stack.enter_async_context(sharing(bus, SharedUse(requests, ledger, clock.monotonic)))
         await stack.enter_async_context(beating(bus, "api", f"api-{settings.host.name}", partial(_facts, ledger)))
         installation = GaugeSources(
@@ -183,9 +185,9 @@ async def _hub(bus: Bus, clock: Clock, bots: Bots) -> AsyncIterator[Hub]:
         return None
 
     hub = Hub(bus, clock, look)
-    running = asyncio.create_task(hub.run())
+    task = asyncio.create_task(hub.run())
     try:
         yield hub
     finally:
-        await end(running)
+        await end(task)
         await hub.close()

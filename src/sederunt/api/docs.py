@@ -22,18 +22,18 @@ text-align: left; vertical-align: top; padding: .15rem .6rem
 @cache
 def docs_page() -> str:
     """Return the page; made once, since the document does not change while a process lives."""
-    described = document()
+    openapi = document()
     tags: dict[str, list[str]] = {}
-    for path, operations in described["paths"].items():
+    for path, operations in openapi["paths"].items():
         for method, operation in operations.items():
             tags.setdefault(operation["tags"][0], []).append(_operation(method, path, operation))
     sections = "".join(f"<h2>{escape(tag)}</h2>{''.join(parts)}" for tag, parts in tags.items())
-    schemas = "".join(_schema(name, schema) for name, schema in sorted(described["components"]["schemas"].items()))
+    schemas = "".join(_schema(name, schema) for name, schema in sorted(openapi["components"]["schemas"].items()))
     return (
         f"<!doctype html><html lang=en><meta charset=utf-8>"
         f"<meta name=viewport content='width=device-width, initial-scale=1'><title>Sederunt</title>"
         f"<style>{_STYLE}</style>"
-        f"<h1>Sederunt</h1><p>{escape(described['info']['description'])} All paths are below <code>{PREFIX}</code>; "
+        f"<h1>Sederunt</h1><p>{escape(openapi['info']['description'])} All paths are below <code>{PREFIX}</code>; "
         f"every request carries <code>Authorization: Bearer &lt;key&gt;</code>. The same as a document: "
         f"<a href='{PREFIX}/openapi.json'>openapi.json</a>.</p>{sections}<h2>Shapes</h2>{schemas}</html>"
     )
@@ -90,9 +90,9 @@ def _kind(schema: dict[str, Any]) -> str:
     if "$ref" in schema:
         name = escape(schema["$ref"].rsplit("/", 1)[1])
         return f"<a href='#{name}'>{name}</a>"
-    for key, between in (("anyOf", " or "), ("oneOf", " or "), ("allOf", " and ")):
+    for key, separator in (("anyOf", " or "), ("oneOf", " or "), ("allOf", " and ")):
         if key in schema:
-            return between.join(_kind(part) for part in schema[key])
+            return separator.join(_kind(part) for part in schema[key])
     if "const" in schema:
         return f"<code>{escape(schema['const'])}</code>"
     if "enum" in schema:

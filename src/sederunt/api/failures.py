@@ -37,8 +37,8 @@ def json_response(values: Any, status: int = 200, headers: Mapping[str, str] | N
 
 def text_response(text: str | bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return JSON that is text or bytes already; one of megabytes goes out in pieces, so that others are served."""
-    kind = _PiecewiseResponse if len(text) > PIECE_BYTES else Response
-    return kind(text, status, headers, media_type="application/json")
+    response_class = _PiecewiseResponse if len(text) > PIECE_BYTES else Response
+    return response_class(text, status, headers, media_type="application/json")
 
 
 class _PiecewiseResponse(Response):
@@ -56,17 +56,17 @@ class _PiecewiseResponse(Response):
 
 async def response_of_parts(parts: AsyncIterator[str]) -> Response:
     """Return JSON that is made as fast as its caller takes it; what fits into one piece is made before it is sent."""
-    begun: list[str] = []
+    first_parts: list[str] = []
     async for part in parts:
-        begun.append(part)
-        if sum(map(len, begun)) > PIECE_BYTES:
-            return StreamingResponse(_going_on(begun, parts), media_type="application/json")
-    return text_response("".join(begun))
+        first_parts.append(part)
+        if sum(map(len, first_parts)) > PIECE_BYTES:
+            return StreamingResponse(_going_on(first_parts, parts), media_type="application/json")
+    return text_response("".join(first_parts))
 
 
-async def _going_on(begun: list[str], parts: AsyncIterator[str]) -> AsyncIterator[str]:
-    while begun:
-        yield begun.pop(0)
+async def _going_on(first_parts: list[str], parts: AsyncIterator[str]) -> AsyncIterator[str]:
+    while first_parts:
+        yield first_parts.pop(0)
     async for part in parts:
         yield part
         await asyncio.sleep(0)
@@ -83,8 +83,8 @@ def answer_to(error: Exception) -> Response:
         case InvalidConfig():
             return json_response({"message": str(error), "errors": error.fields}, 400)
         case TooManyRequests():
-            told = {"message": str(error), "budget": error.budget}
-            return json_response(told, error.status, {"Retry-After": str(error.retry_after_s)})
+            values = {"message": str(error), "budget": error.budget}
+            return json_response(values, error.status, {"Retry-After": str(error.retry_after_s)})
         case LimitReached():
             return json_response({"message": str(error), "budget": error.budget}, error.status)
         case RequestError():
@@ -132,30 +132,30 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _is_disk_full(error: BaseException) -> bool:
     """Return whether an error, or what caused it, is the system's ENOSPC."""
     return any(
-        (isinstance(each, OSError) and each.errno in (errno.ENOSPC, errno.EDQUOT))
-        or any(words in str(each) for words in _NO_ROOM)
-        for each in _causes(error)
+        (isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT))
+        or any(words in str(cause) for words in _NO_ROOM)
+        for cause in _causes(error)
     )
 
 
 def _lack(error: BaseException) -> BaseException | None:
     """Return what says, in an error or in what caused it, that the machine is exhausted, or took a process away."""
-    for each in _causes(error):
-        if isinstance(each, MemoryError | ReaderLost) or str(each) == _NO_THREAD:
-            return each
-        if isinstance(each, OSError) and each.errno in _EXHAUSTED:
-            return each
+    for cause in _causes(error):
+        if isinstance(cause, MemoryError | ReaderLost) or str(cause) == _NO_THREAD:
+            return cause
+        if isinstance(cause, OSError) and cause.errno in _EXHAUSTED:
+            return cause
     return None
 
 
 def _part_away(error: BaseException) -> str | None:
     """Return which part of the installation is away by this error, or by what caused it; None for other faults."""
-    for each in _causes(error):
-        if database_is_away(each):
+    for cause in _causes(error):
+        if database_is_away(cause):
             return "database"
-        if storage_is_away(each):
+        if storage_is_away(cause):
             return "storage"
-        if isinstance(each, ConnectionError | TimeoutError | socket.gaierror):
+        if isinstance(cause, ConnectionError | TimeoutError | socket.gaierror):
             return "database or storage"
     return None
 

@@ -60,28 +60,28 @@ class KeyedRequest:
 
 
 async def answer_once(
-    call: Call, asked: object, make: Callable[[KeyedRequest | None], Awaitable[Response]]
+    call: Call, content: object, make: Callable[[KeyedRequest | None], Awaitable[Response]]
 ) -> Response:
     """Return what `make` answers or, where the request's key was there before, the answer of the first time.
 
     Args:
-        asked: what makes two requests the same, as JSON has it.
+        content: what makes two requests the same, as JSON has it.
         make: stores, in one transaction, what it makes and `KeyedRequest.answered`. It is not kept what it refuses.
     """
     key = key_of(call.request)
     if key is None:
         return await make(None)
-    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     keyed = KeyedRequest(
         call=call, key=key, fingerprint=hashlib.sha256(f"{call.request.url.path}\n{text}".encode()).digest()
     )
-    if (again := await keyed.answer_again()) is not None:
-        return again
+    if (response := await keyed.answer_again()) is not None:
+        return response
     try:
         return await make(keyed)
     except RequestError:  # it may be refused because its twin took the last place meanwhile
-        if (again := await keyed.answer_again()) is not None:
-            return again
+        if (response := await keyed.answer_again()) is not None:
+            return response
         raise
 
 

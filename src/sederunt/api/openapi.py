@@ -257,13 +257,13 @@ def _request_schemas() -> dict[str, Document]:
     _, definitions = models_json_schema(
         [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
     )
-    found: dict[str, Document] = definitions["$defs"]
-    own = {
-        name: _without_defaults(found[body.model.__name__], None if name.endswith("Changes") else body.required)
+    schemas: dict[str, Document] = definitions["$defs"]
+    own_schemas = {
+        name: _without_defaults(schemas[body.model.__name__], None if name.endswith("Changes") else body.required)
         for name, body in bodies.items()
     }
-    only_changed = {body.model.__name__ for body in bodies.values()} - set(bodies)
-    return {name: schema for name, schema in {**found, **own}.items() if name not in only_changed}
+    patch_only = {body.model.__name__ for body in bodies.values()} - set(bodies)
+    return {name: schema for name, schema in {**schemas, **own_schemas}.items() if name not in patch_only}
 
 
 def _without_defaults(schema: Document, names: Collection[str] | None) -> Document:

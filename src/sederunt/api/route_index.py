@@ -26,15 +26,15 @@ class RouteIndex(BaseRoute):
         """Return the first route that takes path and method, else the first that takes the path."""
         if scope["type"] != "http":
             return Match.NONE, {}
-        found: tuple[Match, Scope] = Match.NONE, {}
+        best: tuple[Match, Scope] = Match.NONE, {}
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         for route in self._by_shape.get(self._shape(path), ()):
             match, child_scope = route.matches(scope)
             if match is Match.FULL:
                 return match, {**child_scope, _CHOSEN: route}
-            if match is Match.PARTIAL and found[0] is Match.NONE:
-                found = match, {**child_scope, _CHOSEN: route}
-        return found
+            if match is Match.PARTIAL and best[0] is Match.NONE:
+                best = match, {**child_scope, _CHOSEN: route}
+        return best
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the route that `matches` found."""

@@ -8,15 +8,15 @@ from sederunt.errors import Forbidden
 Permission = Literal["read", "write", "live", "manage"]
 
 
-def refuse_unpermitted(caller: Caller, needed: Permission) -> None:
+def refuse_unpermitted(caller: Caller, permission: Permission) -> None:
     """Raise Forbidden where a key, or a person, may not do this."""
-    if caller.manages if needed == "manage" else needed in caller.scopes:
+    if caller.manages if permission == "manage" else permission in caller.scopes:
         return
     if caller.person_id is not None:
         raise Forbidden("Your role does not allow this: ask an owner of the account.")
-    if needed == "manage":
+    if permission == "manage":
         raise Forbidden(f"This needs a key with the scope 'admin'; this one has: {_told(caller)}.")
-    raise Forbidden(f"This needs a key with the scope '{needed}'; this one has: {_told(caller)}.")
+    raise Forbidden(f"This needs a key with the scope '{permission}'; this one has: {_told(caller)}.")
 
 
 def _told(caller: Caller) -> str:

@@ -54,7 +54,10 @@ class RefusalDelay:
         """Return by what a request's refusals are counted; None for one that comes from this process itself."""
         if not scope.get("client"):
             return None
-        return next((shown for shown in _shown(scope).values() if shown in self._good), network_of(scope["client"][0]))
+        return next(
+            (credential for credential in _shown(scope).values() if credential in self._good),
+            network_of(scope["client"][0]),
+        )
 
     async def lets_pass(self, holder: Holder) -> bool:
         """Wait until it is the holder's turn, where it was refused too often; False where that is too far away."""
@@ -76,9 +79,9 @@ class RefusalDelay:
         if status == 401:
             self._good.pop(holder, None)
         elif good is not None:
-            shown = _shown(scope)[good]
-            self._good.pop(shown, None)
-            self._good[shown] = None
+            credential = _shown(scope)[good]
+            self._good.pop(credential, None)
+            self._good[credential] = None
             if len(self._good) > MOST_KNOWN:
                 del self._good[next(iter(self._good))]
 
@@ -86,12 +89,12 @@ class RefusalDelay:
 def _shown(scope: Scope) -> dict[Shown, int]:
     """Return a number for each key or session that a request shows; nothing secret is kept."""
     connection = HTTPConnection(scope)
-    shown: dict[Shown, int] = {}
+    credentials: dict[Shown, int] = {}
     with suppress(Unauthorized):
-        shown["key"] = hash(bearer_key(connection.headers.get("authorization")))
+        credentials["key"] = hash(bearer_key(connection.headers.get("authorization")))
     if token := session_token(connection):
-        shown["session"] = hash(token)
-    return shown
+        credentials["session"] = hash(token)
+    return credentials
 
 
 def network_of(address: str) -> str:

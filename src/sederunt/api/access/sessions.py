@@ -35,14 +35,14 @@ async def caller_of(context: ApiContext, request: Request) -> Caller:
 
 def session_token(request: HTTPConnection) -> str | None:
     """Return what the cookie holds. Others are not read: 64 kB of them would take longer than an answer."""
-    found = [cookie for header in request.headers.getlist("cookie") for cookie in _SESSIONS.findall(header)]
-    return cookie_parser(found[-1])[COOKIE] if found else None
+    cookies = [cookie for header in request.headers.getlist("cookie") for cookie in _SESSIONS.findall(header)]
+    return cookie_parser(cookies[-1])[COOKIE] if cookies else None
 
 
-def refuse_forged(request: Request, token: str, sent: str | None = None) -> None:
+def refuse_forged(request: Request, token: str, csrf_token: str | None = None) -> None:
     """Raise Forbidden where something is to be changed by a request that did not come from our own page."""
-    sent = request.headers.get(CSRF_HEADER, "") if sent is None else sent
-    if request.method not in _SAFE and not is_csrf(token, sent):
+    csrf_token = request.headers.get(CSRF_HEADER, "") if csrf_token is None else csrf_token
+    if request.method not in _SAFE and not is_csrf(token, csrf_token):
         raise Forbidden("This page is too old, or the request came from elsewhere: load the page again.")
 
 

@@ -42,16 +42,16 @@ class SharedUse:
 
     def tell(self) -> bytes | None:
         """Return what others are to hear now; None where there is nothing new."""
-        spent = {str(key): count for key, count in self._requests.take_spent().items()}
+        requests = {str(key): count for key, count in self._requests.take_spent().items()}
         sockets = self._ledger.held("sockets")
-        if not (spent or sockets or self._told_sockets):
+        if not (requests or sockets or self._told_sockets):
             return None
         self._told_sockets = bool(sockets)  # that the last one left is told once
-        return json.dumps({"from": self._me, "requests": spent, "sockets": sockets}).encode()
+        return json.dumps({"from": self._me, "requests": requests, "sockets": sockets}).encode()
 
-    def hear(self, told: bytes) -> None:
+    def hear(self, payload: bytes) -> None:
         """Charge the use that another process reported. Raises ValueError, KeyError or TypeError for other messages."""
-        message = json.loads(told)
+        message = json.loads(payload)
         if message["from"] == self._me:
             return
         for key, count in message["requests"].items():
@@ -61,10 +61,12 @@ class SharedUse:
 
     def sum_up(self) -> None:
         """Add up what the others hold, without those that fell silent."""
-        self._others = {who: other for who, other in self._others.items() if self._now() - other[0] < FORGOTTEN_S}
+        self._others = {
+            process: other for process, other in self._others.items() if self._now() - other[0] < FORGOTTEN_S
+        }
         sockets: Counter[str] = Counter()
-        for _, held in self._others.values():
-            sockets.update({account: int(count) for account, count in held.items()})
+        for _, counts in self._others.values():
+            sockets.update({account: int(count) for account, count in counts.items()})
         self._ledger.hear("sockets", sockets)
 
 
@@ -82,13 +84,13 @@ async def sharing(bus: Bus, use: SharedUse) -> AsyncIterator[None]:
         while True:
             await asyncio.sleep(EVERY_S)
             use.sum_up()
-            if (told := use.tell()) is not None:
-                await bus.tell(SUBJECT, told)
+            if (payload := use.tell()) is not None:
+                await bus.tell(SUBJECT, payload)
 
     subscription = await bus.subscribe(SUBJECT, on_message)
-    telling = asyncio.create_task(tell_again_and_again(), name="shared use")
+    task = asyncio.create_task(tell_again_and_again(), name="shared use")
     try:
         yield
     finally:
         await subscription.close()
-        await end(telling)
+        await end(task)

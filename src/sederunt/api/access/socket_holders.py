@@ -72,24 +72,24 @@ class SocketHolders:
             sentence = f"This account has {most:g} sockets open: close some of them first."
             raise TooManyRequests(sentence, AGAIN_S, "sockets")
         with self._ledger.holding("sockets", account_id):
-            async with self._holding(holder) as over:
-                yield over
+            async with self._holding(holder) as revocation:
+                yield revocation
 
     @asynccontextmanager
     async def _holding(self, holder: _Holder) -> AsyncIterator[asyncio.Event]:
-        over, sockets = self._held.get(holder, (asyncio.Event(), 0))
-        self._held[holder] = over, sockets + 1
+        revocation, sockets = self._held.get(holder, (asyncio.Event(), 0))
+        self._held[holder] = revocation, sockets + 1
         if self._looking is None:
             self._looking = asyncio.create_task(self._look_again_and_again())
         try:
-            yield over
+            yield revocation
         finally:
-            over, sockets = self._held.pop(holder)
+            revocation, sockets = self._held.pop(holder)
             if sockets > 1:
-                self._held[holder] = over, sockets - 1
+                self._held[holder] = revocation, sockets - 1
             if not self._held:
-                looking, self._looking = self._looking, None
-                await end(looking)
+                watcher, self._looking = self._looking, None
+                await end(watcher)
 
     async def _look_again_and_again(self) -> None:
         while True:
@@ -101,9 +101,9 @@ class SocketHolders:
 
     async def look(self) -> None:
         """Tell the sockets whose holder may not have them any more."""
-        for holder, (over, _) in list(self._held.items()):
-            if not over.is_set() and not await self._is_let_in(holder):
-                over.set()
+        for holder, (revocation, _) in list(self._held.items()):
+            if not revocation.is_set() and not await self._is_let_in(holder):
+                revocation.set()
 
     async def refuse_who_is_over(self, caller: Caller) -> None:
         """Raise Unauthorized where a caller's key was revoked, or the session ended, while their request lasted."""

@@ -52,8 +52,8 @@ class ProcessGauges:
         self._browser_memory = gauge("browser_resident_bytes", "Memory of a host's browsers.", "name")
 
     def hear(self, heartbeats: Heartbeats) -> None:
-        for told in (self._parts, self._resident, self._cpu, self._load, self._browser_cpu, self._browser_memory):
-            told.clear()
+        for gauge in (self._parts, self._resident, self._cpu, self._load, self._browser_cpu, self._browser_memory):
+            gauge.clear()
         for role in ROLES:
             living = heartbeats.living(role)
             self._processes.labels(role, "alive").set(len(living))
@@ -62,11 +62,11 @@ class ProcessGauges:
                 self._tell(heartbeat)
 
     def _tell(self, heartbeat: Heartbeat) -> None:
-        facts, who = heartbeat.facts, (heartbeat.role, heartbeat.name)
+        facts, labels = heartbeat.facts, (heartbeat.role, heartbeat.name)
         for part in faults_of(heartbeat):
             self._parts.labels(heartbeat.role, part).inc()
-        self._resident.labels(*who).set(facts.get("resident", 0))
-        self._cpu.labels(*who).set(facts.get("cpu_s", 0))
+        self._resident.labels(*labels).set(facts.get("resident", 0))
+        self._cpu.labels(*labels).set(facts.get("cpu_s", 0))
         if "load" in facts:
             self._load.labels(heartbeat.name).set(facts["load"])
         if browsers := facts.get("browsers"):
@@ -84,14 +84,14 @@ class BudgetGauges:
         self._refusals = gauge("budget_refusals", "Who was refused, or had to wait.", "role", "name", "budget")
 
     def hear(self, heartbeats: Heartbeats) -> None:
-        for told in (self._use, self._refusals):
-            told.clear()
+        for gauge in (self._use, self._refusals):
+            gauge.clear()
         use: dict[str, float] = {}
         for heartbeat in (each for role in ROLES for each in heartbeats.living(role)):
-            for name, told_of in heartbeat.facts.get("budgets", {}).items():
-                self._refusals.labels(heartbeat.role, heartbeat.name, name).set(told_of["refused"])
-                self._limit.labels(name).set(told_of["most"])
-                share = told_of["used"] / told_of["most"] if told_of["most"] else 0.0
+            for name, budget in heartbeat.facts.get("budgets", {}).items():
+                self._refusals.labels(heartbeat.role, heartbeat.name, name).set(budget["refused"])
+                self._limit.labels(name).set(budget["most"])
+                share = budget["used"] / budget["most"] if budget["most"] else 0.0
                 use[name] = max(use.get(name, 0.0), share)
                 self._use.labels(name).set(use[name])
 
@@ -132,11 +132,11 @@ class WorkGauges:
         self._line.set(len(line))
         oldest = min((entry.wanted_at for entry in line), default=now)
         self._late.set(max((now - oldest).total_seconds(), 0))
-        soon = await waiting.due(now + timedelta(seconds=1))
-        held = seats_of(sources.heartbeats.living("host")).held
-        self._seats.labels("wanted").set(held + len(soon) + len(unclaimed(at_work)))
-        booked = await waiting.due(now + BOOKED_AHEAD)
-        self._seats.labels("booked").set(held + len(booked) + len(unclaimed(at_work)))
+        due_soon = await waiting.due(now + timedelta(seconds=1))
+        held_seats = seats_of(sources.heartbeats.living("host")).held
+        self._seats.labels("wanted").set(held_seats + len(due_soon) + len(unclaimed(at_work)))
+        booked_bots = await waiting.due(now + BOOKED_AHEAD)
+        self._seats.labels("booked").set(held_seats + len(booked_bots) + len(unclaimed(at_work)))
 
     async def _read_webhooks(self, sources: GaugeSources, now: datetime) -> None:
         count, oldest = await sources.deliveries.pending()

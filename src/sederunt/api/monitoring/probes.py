@@ -13,16 +13,16 @@ _FINE = (OK, STARTING)
 
 async def health(context: ApiContext, _request: Request) -> Response:
     """Answer GET /health: that this process answers, and the state of the installation."""
-    words = _roles(context)
+    states = _roles(context)
     counts = {
         role: {
-            "status": words[role],
+            "status": states[role],
             "alive": len(context.installation.heartbeats.living(role)),
             "silent": len(context.installation.heartbeats.silent(role)),
         }
         for role in NEEDED_ROLES
     }
-    is_well = all(word in _FINE for word in words.values())
+    is_well = all(state in _FINE for state in states.values())
     seats = seats_of(context.installation.heartbeats.living("host"))
     return json_response(
         {
@@ -41,7 +41,7 @@ async def ready(context: ApiContext, request: Request) -> Response:
     parts = await context.readiness.parts()
     if request.query_params.get("only") != "process":
         parts |= _roles(context)
-    is_ready = all(word in _FINE for word in parts.values())
+    is_ready = all(state in _FINE for state in parts.values())
     return json_response({"status": "ready" if is_ready else "not ready", **parts}, 200 if is_ready else 503)
 
 

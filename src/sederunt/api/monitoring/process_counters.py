@@ -28,16 +28,16 @@ class ProcessCountersCollector(Collector):
 
     def _counter(self, measure: CounterRow) -> Metric:
         family = CounterMetricFamily(f"sederunt_{measure.name}", measure.text, labels=("role", "name", measure.label))
-        for who, told in self._heard.items():
-            for label, total in told.get(measure.name, {}).items():
-                family.add_metric((*who, label), float(total))
+        for process, counters in self._heard.items():
+            for label, total in counters.get(measure.name, {}).items():
+                family.add_metric((*process, label), float(total))
         return family
 
     def _histogram(self, measure: CounterRow) -> Metric:
         family = HistogramMetricFamily(f"sederunt_{measure.name}", measure.text, labels=("role", "name", measure.label))
         bounds = [*map(str, measure.buckets), "+Inf"]
-        for who, told in self._heard.items():
-            for label, (total, *counts) in told.get(measure.name, {}).items():
+        for process, counters in self._heard.items():
+            for label, (total, *counts) in counters.get(measure.name, {}).items():
                 buckets = [*zip(bounds, map(float, cumulated(counts)), strict=True)]
-                family.add_metric((*who, label), buckets, float(total))
+                family.add_metric((*process, label), buckets, float(total))
         return family

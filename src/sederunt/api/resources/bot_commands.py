@@ -67,18 +67,18 @@ async def _act(context: ApiContext, bot: Bot, order: Mapping[str, Any], what: st
     except NoResponder:
         raise Conflict(f"The bot cannot be reached right now; it is {bot.status}.") from None
     if not answer.get("ok"):
-        why = answer.get("message") or answer.get("error") or "The meeting did not take it."
+        reason = answer.get("message") or answer.get("error") or "The meeting did not take it."
         if answer.get("by_caller"):
-            raise InvalidConfig({field: [f"{field}: {why}"]})
-        now = await context.bots.get(bot.id)  # it may be over because the meeting is
-        raise Conflict(f"{why} The bot is {now.status}.")
+            raise InvalidConfig({field: [f"{field}: {reason}"]})
+        current_bot = await context.bots.get(bot.id)  # it may be over because the meeting is
+        raise Conflict(f"{reason} The bot is {current_bot.status}.")
 
 
 async def _answer(context: ApiContext, bot: Bot, order: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the host's answer. A bot that was just admitted closes notices first: the command is then repeated."""
-    give_up_at = time.monotonic() + SETTLING_S
+    deadline = time.monotonic() + SETTLING_S
     while True:
         answer = await context.bus.command(bot.id, order, within_s=ACT_S)
-        if not answer.get("later") or time.monotonic() > give_up_at:
+        if not answer.get("later") or time.monotonic() > deadline:
             return answer
         await asyncio.sleep(ASK_AGAIN_S)

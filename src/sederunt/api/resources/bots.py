@@ -65,9 +65,9 @@ async def create_bot(call: Call) -> Response:
 
 
 async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> Response:
-    found, config = await _checked(call, body)
+    request, config = await _checked(call, body)
     now = call.context.clock.now()
-    start = start_of(found.fields, now)
+    start = start_of(request.fields, now)
     if start.is_now:
         await call.context.checks.live_room(config, call.context.bots)
     bot = Bot(
@@ -80,23 +80,23 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
         secret=secrets.token_urlsafe(24),
         key_id=call.caller.key_id,
     )
-    if found.fields.bot_avatar_file:
+    if request.fields.bot_avatar_file:
         await call.context.deletions.expect_row("bot", bot.id, bot.account_id)
     settings = call.context.settings.api
     try:
-        bot = await _with_avatar(call, bot, found.fields)
-        to_be_kept = replace(call.addresses, to_be_kept=True)
+        bot = await _with_avatar(call, bot, request.fields)
+        stored_addresses = replace(call.addresses, to_be_kept=True)
         await call.context.bots.create(
             bot,
             most=settings.concurrent_bots if start.is_now else settings.scheduled_bots,
             booking=booking_limits(settings),
             limits=call.context.account_limits,
-            holding=_picture_held(bot, found.fields) if found.fields.bot_avatar_file else None,
-            answer=keyed.answered(bot.id, plain_bot_json(bot, to_be_kept)) if keyed else None,
+            holding=_picture_held(bot, request.fields) if request.fields.bot_avatar_file else None,
+            answer=keyed.answered(bot.id, plain_bot_json(bot, stored_addresses)) if keyed else None,
             twin_s=settings.twin_bots_s,
         )
     except BaseException as error:
-        if found.fields.bot_avatar_file:
+        if request.fields.bot_avatar_file:
             await _without_avatar(call, bot)
             await call.context.deletions.expect_none(bot.id)
         if isinstance(error, TwinBot) and settings.twin_bots_answer == "first":
@@ -126,21 +126,21 @@ async def validate_bot(call: Call) -> Response:
 
 async def get_bot(call: Call) -> Response:
     """Answer GET /bot/{id}"""
-    bot_id, speaking, segments = call.id("bot"), call.flag("with-speaker-events"), call.segments()
-    addresses, asked = call.addresses, (speaking, segments and asdict(segments))
+    bot_id, with_events, segments = call.id("bot"), call.flag("with-speaker-events"), call.segments()
+    addresses, query = call.addresses, (with_events, segments and asdict(segments))
     bodies = call.context.bodies
     if is_asked(call.request) or bodies.has(bot_id):
         outline = await call.context.bots.outline(bot_id, call.account_id)
         if outline.bot.status in ENDINGS:
-            etag = etag_of(bot_values(outline.bot, addresses), outline.events, outline.participants, *asked)
-            if (known := await known_response(call.request, bodies, bot_id, etag)) is not None:
-                return known
-    view = await call.context.bots.view(bot_id, call.account_id, with_speaker_events=speaking, segments=segments)
-    write = partial(bot_json, view, addresses, with_speaker_events=speaking)
-    text = await asyncio.to_thread(write) if speaking else write()
+            etag = etag_of(bot_values(outline.bot, addresses), outline.events, outline.participants, *query)
+            if (response := await known_response(call.request, bodies, bot_id, etag)) is not None:
+                return response
+    view = await call.context.bots.view(bot_id, call.account_id, with_speaker_events=with_events, segments=segments)
+    write = partial(bot_json, view, addresses, with_speaker_events=with_events)
+    text = await asyncio.to_thread(write) if with_events else write()
     if view.bot.status not in ENDINGS:
         return text_response(text)
-    etag = etag_of(bot_values(view.bot, addresses), len(view.events), len(view.participants), *asked)
+    etag = etag_of(bot_values(view.bot, addresses), len(view.events), len(view.participants), *query)
     return await tagged_response(call.request, bodies, bot_id, etag, text.encode())
 
 
@@ -149,42 +149,42 @@ async def update_bot(call: Call) -> Response:
     bot = await call.context.bots.get(call.id("bot"), call.account_id)
     if bot.status is not BotStatus.SCHEDULED:
         raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
-    found = read(BotFields, await call.body(), partial=True)
-    while not await _change(call, bot, found):  # another change came between: this one is made of what that left
+    request = read(BotFields, await call.body(), partial=True)
+    while not await _change(call, bot, request):  # another change came between: this one is made of what that left
         bot = await call.context.bots.get(bot.id, call.account_id)
     view = await call.context.bots.view(bot.id, call.account_id)
     return text_response(bot_json(view, call.addresses))
 
 
-async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
+async def _change(call: Call, bot: Bot, request: Read[BotFields]) -> bool:
     """Change the fields that were sent. Returns False if the bot has changed since it was read."""
-    fields = found.fields
+    fields = request.fields
     config = changed_config(bot.config, fields)
-    await _check(call, found, config)
+    await _check(call, request, config)
     now = call.context.clock.now()
-    when = start_of(fields, now) if "scheduled_start_time" in fields.model_fields_set else Start(bot.scheduled_for)
-    if when.is_now:
+    start = start_of(fields, now) if "scheduled_start_time" in fields.model_fields_set else Start(bot.scheduled_for)
+    if start.is_now:
         await call.context.checks.live_room(config, call.context.bots)
-    changed = await _with_avatar(call, replace(bot, config=config), fields)
-    most = call.context.settings.api.concurrent_bots if when.is_now else None
-    done = False
+    new_bot = await _with_avatar(call, replace(bot, config=config), fields)
+    most = call.context.settings.api.concurrent_bots if start.is_now else None
+    is_changed = False
     try:
-        booking = booking_limits(call.context.settings.api) if when.at not in (None, bot.scheduled_for) else None
-        done = await call.context.bots.update_config(
+        booking = booking_limits(call.context.settings.api) if start.at not in (None, bot.scheduled_for) else None
+        is_changed = await call.context.bots.update_config(
             bot,
-            changed.config,
-            when.at or now,
+            new_bot.config,
+            start.at or now,
             most=most,
             booking=booking,
-            holding=_picture_held(changed, fields) if _shows_another(changed, bot) else None,
+            holding=_picture_held(new_bot, fields) if _shows_another(new_bot, bot) else None,
             limits=call.context.account_limits,
         )
     finally:
-        await (_without_avatar(call, bot, but=changed) if done else _without_avatar(call, changed, but=bot))
-    if done and when.is_now:
+        await (_without_avatar(call, bot, other=new_bot) if is_changed else _without_avatar(call, new_bot, other=bot))
+    if is_changed and start.is_now:
         # Due now: a change that came meanwhile may have moved it to a later time.
         await call.context.bots.record_transition(bot.id, Trigger.DUE, due_at=now)
-    return done
+    return is_changed
 
 
 async def delete_bot(call: Call) -> Response:
@@ -233,10 +233,10 @@ async def list_bots(call: Call) -> Response:
     """Answer GET /bot: newest first, without transcript, participants and events."""
     addresses = call.addresses
     async with looking(call):
-        found = await call.context.bots.listed(call.account_id, **bots_asked_for(call))
-    parts = call.context.bots.parts(found)
+        page = await call.context.bots.listed(call.account_id, **bots_asked_for(call))
+    parts = call.context.bots.parts(page)
     texts = ([json.dumps(bot_summary(bot, addresses)) for bot in part] async for part in parts)
-    return await list_response(call, page_json(texts, found.cursor))
+    return await list_response(call, page_json(texts, page.cursor))
 
 
 def bots_asked_for(call: Call) -> dict[str, Any]:
@@ -268,15 +268,15 @@ def _metadata_filter(query: QueryParams) -> dict[str, str]:
 
 async def _checked(call: Call, body: object) -> tuple[Read[BotFields], BotConfig]:
     """Return the body of POST /bot or /bot/validate, without fault."""
-    found = read(BotFields, body)
-    config = new_config(found.fields)
-    await _check(call, found, config)
-    return found, config
+    request = read(BotFields, body)
+    config = new_config(request.fields)
+    await _check(call, request, config)
+    return request, config
 
 
-async def _check(call: Call, found: Read[BotFields], config: BotConfig) -> None:
-    await call.context.checks.bot(call.account_id, config, found.fields.model_fields_set, found.faults)
-    faults = in_order(BotFields, found.faults)
+async def _check(call: Call, request: Read[BotFields], config: BotConfig) -> None:
+    await call.context.checks.bot(call.account_id, config, request.fields.model_fields_set, request.faults)
+    faults = in_order(BotFields, request.faults)
     if faults:
         raise InvalidConfig(faults)
 
@@ -287,9 +287,9 @@ async def _with_avatar(call: Call, bot: Bot, fields: BotFields) -> Bot:
         return bot
     if not fields.bot_avatar_file:
         return replace(bot, config=replace(bot.config, bot_avatar_object=None))
-    stored = f"bots/{bot.id}/avatar-{secrets.token_hex(4)}"  # never over the one that stays where this is refused
-    await call.context.objects.put(stored, fields.bot_avatar_file)
-    return replace(bot, config=replace(bot.config, bot_avatar_object=stored))
+    key = f"bots/{bot.id}/avatar-{secrets.token_hex(4)}"  # never over the one that stays where this is refused
+    await call.context.objects.put(key, fields.bot_avatar_file)
+    return replace(bot, config=replace(bot.config, bot_avatar_object=key))
 
 
 def _picture_held(bot: Bot, fields: BotFields) -> Holding:
@@ -302,8 +302,8 @@ def _shows_another(bot: Bot, before: Bot) -> bool:
     return bot.config.bot_avatar_object != before.config.bot_avatar_object
 
 
-async def _without_avatar(call: Call, bot: Bot, *, but: Bot | None = None) -> None:
+async def _without_avatar(call: Call, bot: Bot, *, other: Bot | None = None) -> None:
     """Remove the bot's uploaded picture, but for one that the other bot has as well."""
-    stored = bot.config.bot_avatar_object
-    if stored and (but is None or _shows_another(bot, but)):
-        await call.context.objects.delete(stored)
+    key = bot.config.bot_avatar_object
+    if key and (other is None or _shows_another(bot, other)):
+        await call.context.objects.delete(key)

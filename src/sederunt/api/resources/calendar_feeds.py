@@ -62,8 +62,8 @@ class CalendarFeedFields(Body):
 
 async def add_feed(call: Call) -> Response:
     """Answer POST /calendar-feed"""
-    found = read(CalendarFeedFields, await call.body())
-    fields, faults = found.fields, found.faults
+    request = read(CalendarFeedFields, await call.body())
+    fields, faults = request.fields, request.faults
     bot = {name: getattr(fields, name) for name in _BOT}
     await _check(call, fields, bot, faults)
     if faults:
@@ -98,8 +98,8 @@ async def list_feeds(call: Call) -> Response:
     """Answer GET /calendar-feed: the oldest first."""
     feeds = CalendarFeeds(call.context.database)
     async with looking(call):
-        owned = await feeds.of(call.account_id)
-    texts = ([json.dumps(feed_values(feed, await feeds.meetings(feed.id)))] for feed in owned)
+        rows = await feeds.of(call.account_id)
+    texts = ([json.dumps(feed_values(feed, await feeds.meetings(feed.id)))] for feed in rows)
     return await list_response(call, data_json(texts))
 
 
@@ -152,24 +152,25 @@ def feed_values(feed: FeedRow, meetings: list[FeedMeetingRow]) -> dict[str, Any]
         "warnings": list(feed.warnings or ()),
         "meetings": [
             {
-                "title": one.title,
-                "starts_at": moment(one.starts_at),
-                "meeting_url": one.meeting_url,
-                "bot_id": str(one.bot_id),
+                "title": meeting.title,
+                "starts_at": moment(meeting.starts_at),
+                "meeting_url": meeting.meeting_url,
+                "bot_id": str(meeting.bot_id),
             }
-            for one in meetings
+            for meeting in meetings
         ],
         "left_out": [
-            {**one, "starts_at": moment(datetime.fromisoformat(one["starts_at"]))} for one in feed.left_out or ()
+            {**meeting, "starts_at": moment(datetime.fromisoformat(meeting["starts_at"]))}
+            for meeting in feed.left_out or ()
         ],
     }
 
 
 async def _check(call: Call, fields: CalendarFeedFields, bot: dict[str, Any], faults: Faults) -> None:
     if "calendar_url" not in faults:
-        wrong = refusal(_web_address(fields.calendar_url), allow_private=call.context.settings.allow_private_addresses)
-        if wrong:
-            add(faults, "calendar_url", f"calendar_url cannot be used: {wrong}")
+        fault = refusal(_web_address(fields.calendar_url), allow_private=call.context.settings.allow_private_addresses)
+        if fault:
+            add(faults, "calendar_url", f"calendar_url cannot be used: {fault}")
     if fields.time_zone and "time_zone" not in faults and zone_of(fields.time_zone, {}) is None:
         add(faults, "time_zone", "time_zone must be the name of a time zone, such as Europe/Berlin.")
     for rule, name in ((FeedRule.KEYWORD, "keyword"), (FeedRule.MINE, "attendee")):

@@ -28,13 +28,13 @@ async def get_capacity(call: Call) -> Response:
 
 async def set_capacity(call: Call) -> Response:
     """Answer PUT /reserved-capacity"""
-    found = read(CapacityFields, await call.body())
+    request = read(CapacityFields, await call.body())
     most = call.context.settings.api.concurrent_bots
-    if not found.faults and found.fields.count > most:
-        add(found.faults, "count", f"count must not be more than {most}, the most bots an account may have at work.")
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    account = await call.context.accounts.reserve(call.account_id, found.fields.count)
+    if not request.faults and request.fields.count > most:
+        add(request.faults, "count", f"count must not be more than {most}, the most bots an account may have at work.")
+    if request.faults:
+        raise InvalidConfig(request.faults)
+    account = await call.context.accounts.reserve(call.account_id, request.fields.count)
     return await _capacity(call, account.reserved)
 
 
@@ -77,12 +77,12 @@ def pricing_of(bot: Bot, rates: PricingSettings) -> dict[str, object]:
     model_rate = rates.models_per_hour.get(row.identifier if row else "", 0.0) if not own_key else 0.0
     addons = [
         {"name": name, "rate_per_hour": rate}
-        for name, rate, wanted in (
+        for name, rate, is_used in (
             ("video", rates.video_per_hour, config.video),
             ("realtime_audio", rates.realtime_audio_per_hour, sockets),
             ("store_recording_for_1_year", rates.storage_1_year_per_hour, config.store_recording_for_1_year),
         )
-        if wanted
+        if is_used
     ]
     total = rates.base_per_hour + model_rate + sum(float(str(addon["rate_per_hour"])) for addon in addons)
     return {

@@ -61,19 +61,19 @@ async def compare_transcripts(call: Call) -> Response:
 
 
 async def _compared(call: Call, body: object) -> Response:
-    asked = read(ComparisonFields, body)
-    fields, faults = asked.fields, asked.faults
-    found: list[ComparedTranscript] = []
+    request = read(ComparisonFields, body)
+    fields, faults = request.fields, request.faults
+    transcripts: list[ComparedTranscript] = []
     for name in ("first", "second"):
-        wanted: UUID | None = getattr(fields, name)
+        resource_id: UUID | None = getattr(fields, name)
         try:
-            if wanted is not None:
-                found.append(await compared_transcript(call, wanted))
+            if resource_id is not None:
+                transcripts.append(await compared_transcript(call, resource_id))
         except NotFound:
             faults.setdefault(name, [f"{name} is not the id of one of your bots or recordings."])
     if faults:
         raise InvalidConfig(faults)
-    first, second = found
+    first, second = transcripts
     try:  # a long one takes some seconds of a core
         text = await asyncio.to_thread(_json, first, second, fields.reference)
     except TooLong:
@@ -118,13 +118,13 @@ def _json(first: ComparedTranscript, second: ComparedTranscript, reference: str 
     return json.dumps(values)
 
 
-def _side(of: ComparedTranscript, words: list[SpokenWord], expected: list[str]) -> dict[str, Any]:
+def _side(transcript: ComparedTranscript, words: list[SpokenWord], expected: list[str]) -> dict[str, Any]:
     rate = error_rate(expected, [word.key for word in words])
     return {
-        "resource": of.resource,
-        "id": str(of.resource_id),
-        "transcription_model": of.model,
-        "detected_lang": of.heard.detected_lang,
+        "resource": transcript.resource,
+        "id": str(transcript.resource_id),
+        "transcription_model": transcript.model,
+        "detected_lang": transcript.heard.detected_lang,
         "words": len(words),
         "word_error_rate": None if rate is None else round(rate, 4),
     }

@@ -25,11 +25,11 @@ async def add_credential(call: Call) -> Response:
     if fields.check:
         label = "this key"
         access = Access(key=fields.key, label=label, region=fields.region, organisation=fields.organisation)
-        checked = await _checked(call, fields.provider, access)
-        if checked.verdict is KeyVerdict.REJECTED:
-            raise InvalidConfig({"key": [checked.message]})
-        verdict = checked.verdict
-    kept = await call.context.stores.credentials.add(
+        check = await _checked(call, fields.provider, access)
+        if check.verdict is KeyVerdict.REJECTED:
+            raise InvalidConfig({"key": [check.message]})
+        verdict = check.verdict
+    credential = await call.context.stores.credentials.add(
         call.account_id,
         fields.provider,
         fields.key,
@@ -37,16 +37,16 @@ async def add_credential(call: Call) -> Response:
         organisation=fields.organisation,
         most=call.context.ledger.most("credentials"),
     )
-    return json_response({**credential_values(kept), "verdict": verdict})
+    return json_response({**credential_values(credential), "verdict": verdict})
 
 
 async def check_credential(call: Call) -> Response:
     """Answer POST /credential/{id}/check"""
-    opened = await call.context.stores.credentials.open(call.id("credential"), call.account_id)
+    credential = await call.context.stores.credentials.open(call.id("credential"), call.account_id)
     label = "this credential"
-    access = Access(key=opened.key, label=label, region=opened.region, organisation=opened.organisation)
-    checked = await _checked(call, opened.provider, access)
-    return json_response({"verdict": checked.verdict.value, "message": checked.message})
+    access = Access(key=credential.key, label=label, region=credential.region, organisation=credential.organisation)
+    check = await _checked(call, credential.provider, access)
+    return json_response({"verdict": check.verdict.value, "message": check.message})
 
 
 async def _checked(call: Call, provider: str, access: Access) -> CheckedKey:

@@ -19,14 +19,14 @@ async def create_key(call: Call) -> Response:
     """Answer POST /key"""
     fields = await call.fields(KeyFields)
     days = fields.expires_in_days
-    text, kept = await call.context.stores.keys.create(
+    text, key = await call.context.stores.keys.create(
         call.account_id,
         fields.name,
         scopes=[Scope(scope) for scope in fields.scopes or EVERYTHING],
         expires_at=call.context.clock.now() + timedelta(days=days) if days else None,
         most=call.context.ledger.most("api_keys"),
     )
-    return json_response({**key_values(kept), "key": text})
+    return json_response({**key_values(key), "key": text})
 
 
 async def rotate_key(call: Call) -> Response:
@@ -34,8 +34,8 @@ async def rotate_key(call: Call) -> Response:
     fields = await call.fields(RotationFields)
     overlap = timedelta(hours=fields.overlap_hours)
     most = call.context.ledger.most("api_keys")
-    text, kept = await call.context.stores.keys.rotate(call.account_id, call.id("key"), overlap, most=most)
-    return json_response({**key_values(kept), "key": text})
+    text, key = await call.context.stores.keys.rotate(call.account_id, call.id("key"), overlap, most=most)
+    return json_response({**key_values(key), "key": text})
 
 
 async def list_keys(call: Call) -> Response:

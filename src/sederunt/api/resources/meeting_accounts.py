@@ -24,8 +24,8 @@ async def add_meeting_account(call: Call) -> Response:
     fields = await call.fields(MeetingAccountFields)
     sign_in = SignIn(service=Service(fields.service), email=fields.email, password=fields.password, state=fields.state)
     most = call.context.ledger.most("meeting_accounts")
-    kept = await call.context.stores.meeting_accounts.add(call.account_id, sign_in, most=most)
-    return json_response(meeting_account_values(kept))
+    account = await call.context.stores.meeting_accounts.add(call.account_id, sign_in, most=most)
+    return json_response(meeting_account_values(account))
 
 
 async def list_meeting_accounts(call: Call) -> Response:
@@ -36,14 +36,14 @@ async def list_meeting_accounts(call: Call) -> Response:
 
 async def get_meeting_account(call: Call) -> Response:
     """Answer GET /meeting-account/{id}"""
-    kept = await call.context.stores.meeting_accounts.get(call.id("meeting account"), call.account_id)
-    return json_response(meeting_account_values(kept))
+    account = await call.context.stores.meeting_accounts.get(call.id("meeting account"), call.account_id)
+    return json_response(meeting_account_values(account))
 
 
 async def check_meeting_account(call: Call) -> Response:
     """Answer POST /meeting-account/{id}/check: a host signs in as a bot would, and tells what the site said."""
-    kept = await call.context.stores.meeting_accounts.get(call.id("meeting account"), call.account_id)
-    wish = {"account_id": str(call.account_id), "meeting_account_id": str(kept.id)}
+    account = await call.context.stores.meeting_accounts.get(call.id("meeting account"), call.account_id)
+    wish = {"account_id": str(call.account_id), "meeting_account_id": str(account.id)}
     answer = await ask_a_host(call.context, account_check_subject, wish, within_s=CHECK_S)
     if "verdict" not in answer:
         raise Conflict(str(answer.get("message") or answer.get("error")))

@@ -70,8 +70,8 @@ async def remove_member(call: Call) -> Response:
 async def list_audit(call: Call) -> Response:
     """GET /audit: the audit list, newest first."""
     async with looking(call):
-        found = await audit_values(call)
-    return await list_response(call, page_json(texts_of(found["data"], dict), found["next_cursor"]))
+        page = await audit_values(call)
+    return await list_response(call, page_json(texts_of(page["data"], dict), page["next_cursor"]))
 
 
 async def audit_values(call: Call) -> dict[str, Any]:
@@ -79,8 +79,8 @@ async def audit_values(call: Call) -> dict[str, Any]:
     before = cursor_number(call.request.query_params.get("cursor"))
     limit = call.integer("limit", default=50, least=1, most=200)
     deeds = await call.context.stores.sign_ins.people.deeds(call.account_id, before=before, limit=limit + 1)
-    shown = deeds[:limit]
-    more = len(deeds) > limit
+    page = deeds[:limit]
+    has_more = len(deeds) > limit
     return {
         "data": [
             {
@@ -90,9 +90,9 @@ async def audit_values(call: Call) -> dict[str, Any]:
                 "action": deed.action,
                 "target": deed.target,
             }
-            for deed in shown
+            for deed in page
         ],
-        "next_cursor": str(shown[-1].id) if more else None,
+        "next_cursor": str(page[-1].id) if has_more else None,
     }
 
 

@@ -105,11 +105,11 @@ async def _take_upload(call: Call, boundary: str, recording_id: UUID) -> Respons
         if upload is not None:
             call.context.metrics.uploaded_bytes.inc(upload.size)
         await call.context.socket_holders.refuse_who_is_over(call.caller)  # a large file takes its time
-        asked = form_values(RecordingFields, form.fields)
+        values = form_values(RecordingFields, form.fields)
         answer = await answer_once(
             call,
-            [asked, upload.digest if upload else None],
-            lambda keyed: _accept(call, recording_id, asked, upload, keyed),
+            [values, upload.digest if upload else None],
+            lambda keyed: _accept(call, recording_id, values, upload, keyed),
         )
         if REPEATED in answer.headers:
             await _forget_upload(call, recording_id)
@@ -154,19 +154,19 @@ async def _accept(
     call: Call, recording_id: UUID, body: object, upload: Upload | None, keyed: KeyedRequest | None
 ) -> Response:
     """Judge everything, then store row and job together."""
-    found = read(RecordingFields, body)
-    faults = found.faults
+    request = read(RecordingFields, body)
+    faults = request.faults
     if isinstance(body, Mapping) and upload is None and body.get("recording_file") is not None:
         add(faults, "recording_file", "recording_file must be sent as a file, in multipart/form-data.")
-    source = await _source(call, found.fields, faults, upload)
-    of = source.bot or source.recording
-    base = settings_of_source(of.config) if of else None
+    source = await _source(call, request.fields, faults, upload)
+    origin = source.bot or source.recording
+    base = settings_of_source(origin.config) if origin else None
     config = None
-    if found.fields.transcription_model is None and base is None:
+    if request.fields.transcription_model is None and base is None:
         if not {"meeting_bot_id", "recording_id"} & set(faults):  # one that was found would have brought its own
             faults.setdefault("transcription_model", ["transcription_model is required."])
     else:
-        config = recording_config(found.fields, base)
+        config = recording_config(request.fields, base)
         _check_model(config.transcription_model, faults)
         await call.context.checks.recording(call.account_id, config, faults)
     if faults or config is None:
@@ -213,8 +213,8 @@ def _holding(recording: Recording, source: _Source) -> Holding | None:
 
 async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: Upload | None) -> _Source:
     """Return the one source that was given; add what is wrong with it to the faults."""
-    named = [getattr(fields, name) is not None for name in _NAMED_SOURCES]
-    if sum(named) + (upload is not None) != 1 and not {"recording_file", *_NAMED_SOURCES} & set(faults):
+    is_given = [getattr(fields, name) is not None for name in _NAMED_SOURCES]
+    if sum(is_given) + (upload is not None) != 1 and not {"recording_file", *_NAMED_SOURCES} & set(faults):
         choices = f"recording_file, {', '.join(_NAMED_SOURCES[:-1])} and {_NAMED_SOURCES[-1]}"
         add(faults, "recording_file", f"Exactly one of {choices} is required.")
         return _Source()
@@ -237,10 +237,10 @@ async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: U
     return _Source()
 
 
-async def _held(call: Call, of: Bot | Recording | None) -> dict[str, Any]:
+async def _held(call: Call, source: Bot | Recording | None) -> dict[str, Any]:
     """Return what a copy is counted as until it is there: else a thousand of them would be accepted as nothing."""
-    known = await Holdings(call.context.database).of(of.id) if of else None
-    return {"stored_bytes": known.stored_bytes, "sound_s": known.sound_s} if known else {}
+    holding = await Holdings(call.context.database).of(source.id) if source else None
+    return {"stored_bytes": holding.stored_bytes, "sound_s": holding.sound_s} if holding else {}
 
 
 async def _source_bot(call: Call, bot_id: UUID, faults: Faults) -> Bot | None:
@@ -277,19 +277,19 @@ def _check_model(identifier: str, faults: Faults) -> None:
 async def get_recording(call: Call) -> Response:
     """Answer GET /recording/{id}"""
     recording_id, segments = call.id("recording"), call.segments()
-    addresses, asked = call.addresses, segments and asdict(segments)
+    addresses, query = call.addresses, segments and asdict(segments)
     bodies = call.context.bodies
     if is_asked(call.request) or bodies.has(recording_id):
         outline = await call.context.recordings.outline(recording_id, call.account_id)
         if outline.recording.status is not RecordingStatus.TRANSCRIBING:
-            etag = etag_of(recording_values(outline.recording, addresses), outline.events, asked)
-            if (known := await known_response(call.request, bodies, recording_id, etag)) is not None:
-                return known
+            etag = etag_of(recording_values(outline.recording, addresses), outline.events, query)
+            if (response := await known_response(call.request, bodies, recording_id, etag)) is not None:
+                return response
     view = await call.context.recordings.view(recording_id, call.account_id, segments=segments)
     text = recording_json(view, addresses)
     if view.recording.status is RecordingStatus.TRANSCRIBING:
         return text_response(text)
-    etag = etag_of(recording_values(view.recording, addresses), len(view.events), asked)
+    etag = etag_of(recording_values(view.recording, addresses), len(view.events), query)
     return await tagged_response(call.request, bodies, recording_id, etag, text.encode())
 
 
@@ -297,10 +297,10 @@ async def list_recordings(call: Call) -> Response:
     """Answer GET /recording: newest first, without transcript and events."""
     addresses = call.addresses
     async with looking(call):
-        found = await call.context.recordings.listed(call.account_id, **recordings_asked_for(call))
-    parts = call.context.recordings.parts(found)
+        page = await call.context.recordings.listed(call.account_id, **recordings_asked_for(call))
+    parts = call.context.recordings.parts(page)
     texts = ([json.dumps(recording_summary(recording, addresses)) for recording in part] async for part in parts)
-    return await list_response(call, page_json(texts, found.cursor))
+    return await list_response(call, page_json(texts, page.cursor))
 
 
 def recordings_asked_for(call: Call) -> dict[str, Any]:

@@ -41,9 +41,9 @@ async def look(call: Call) -> Response:
         return json_response({"number": None, "page": None, "address": None, "jpeg": None})
     parts = urlsplit(answer["url"])
     # A page's address may hold what it would not tell: its host and path say where a password goes.
-    shown = quote(f"{parts.scheme}://{parts.netloc}{parts.path}"[:300], safe=":/%")
-    told = {name: answer.get(name) for name in ("number", "page")}
-    return json_response({**told, "address": shown, "jpeg": answer["jpeg"]})
+    address = quote(f"{parts.scheme}://{parts.netloc}{parts.path}"[:300], safe=":/%")
+    numbers = {name: answer.get(name) for name in ("number", "page")}
+    return json_response({**numbers, "address": address, "jpeg": answer["jpeg"]})
 
 
 async def act(call: Call) -> Response:
@@ -64,8 +64,8 @@ async def keep(call: Call) -> Response:
     if not answer.get("ok"):
         raise Conflict(str(answer.get("message")))
     await note_deed(call.context.stores.sign_ins, call.caller, "keepMeetingAccount", answer["id"])
-    said = "The account is signed in; bots can use it from now on."
-    return json_response({"kept": True, "meeting_account_id": answer["id"], "message": said})
+    message = "The account is signed in; bots can use it from now on."
+    return json_response({"kept": True, "meeting_account_id": answer["id"], "message": message})
 
 
 async def close(call: Call) -> Response:

@@ -20,12 +20,12 @@ async def list_tracks(call: Call) -> Response:
 
 async def track_values(call: Call, view: BotView) -> list[dict[str, Any]]:
     """Return the tracks of a bot as callers see them; none before its recording is there, or after its time."""
-    found = await _stored(call, view.bot)
-    if not found:
+    tracks = await _stored(call, view.bot)
+    if not tracks:
         return []
     corrections = await call.context.stores.corrections.of(view.bot.id)
-    read = corrected_names((person.name for person in view.participants), corrections)
-    names = {person.key: name for person, name in zip(view.participants, read, strict=True)}
+    current_names = corrected_names((person.name for person in view.participants), corrections)
+    names = {person.key: name for person, name in zip(view.participants, current_names, strict=True)}
     owners = await call.context.bots.sources(view.bot.id)
     return [
         {
@@ -38,7 +38,7 @@ async def track_values(call: Call, view: BotView) -> list[dict[str, Any]]:
                 f"bots/{view.bot.id}/tracks/{track['file']}", view.bot.recording_available_until
             ),
         }
-        for track in found
+        for track in tracks
     ]
 
 

@@ -92,14 +92,14 @@ async def search_values(call: Call) -> dict[str, Any]:
         raise InvalidConfig({"q": [f"q must be words to look for, up to {LONGEST_QUESTION} characters."]})
     limit = call.integer("limit", default=20, least=1, most=100)
     before = cursor_number(call.request.query_params.get("cursor") or None)
-    asked = phrases(question)
+    terms = phrases(question)
     async with call.context.long_answers.turn(call.account_id):
-        lines = await call.context.stores.search.find(call.account_id, asked, before=before, limit=limit + 1)
-        data = await asyncio.to_thread(_found_values, lines[:limit], asked)  # a segment may be an hour long
+        lines = await call.context.stores.search.find(call.account_id, terms, before=before, limit=limit + 1)
+        data = await asyncio.to_thread(_found_values, lines[:limit], terms)  # a segment may be an hour long
     return {"data": data, "next_cursor": str(lines[limit - 1].id) if len(lines) > limit else None}
 
 
-def _found_values(lines: Sequence[SearchableLine], asked: Sequence[Phrase]) -> list[dict[str, Any]]:
+def _found_values(lines: Sequence[SearchableLine], terms: Sequence[Phrase]) -> list[dict[str, Any]]:
     return [
         {
             "resource": line.resource,
@@ -108,7 +108,7 @@ def _found_values(lines: Sequence[SearchableLine], asked: Sequence[Phrase]) -> l
             "start": line.start_ms / 1000,
             "end": line.end_ms / 1000,
             "speaker_name": line.speaker,
-            "excerpt": [{"text": part.text, "match": part.is_match} for part in excerpt(line.text, asked)],
+            "excerpt": [{"text": part.text, "match": part.is_match} for part in excerpt(line.text, terms)],
         }
         for line in lines
     ]
@@ -152,59 +152,59 @@ def correction_values(correction: Correction) -> dict[str, Any]:
 
 async def _answer(call: Call, resource: Resource) -> Response:
     async with call.context.long_answers.turn(call.account_id):
-        found = await written(call, resource)
-        return await asyncio.to_thread(_response, call, found)  # a good part of a second, once more
+        document = await written(call, resource)
+        return await asyncio.to_thread(_response, call, document)  # a good part of a second, once more
 
 
-def _response(call: Call, found: Written) -> Response:
+def _response(call: Call, document: Written) -> Response:
     """Return the transcript in the requested format; without corrections for `corrected=false`."""
-    wanted = call.request.query_params.get("format", "json")
+    format_name = call.request.query_params.get("format", "json")
     as_heard = "corrected" in call.request.query_params and not call.flag("corrected")
-    transcript = found.heard if as_heard else found.read
-    if wanted == "json":
+    transcript = document.heard if as_heard else document.read
+    if format_name == "json":
         fields = json_response(
             {
-                "id": str(found.resource_id),
+                "id": str(document.resource_id),
                 "detected_lang": transcript.detected_lang,
-                "corrections": [correction_values(correction) for correction in found.corrections],
+                "corrections": [correction_values(correction) for correction in document.corrections],
             }
         ).body
         body = f'{bytes(fields).decode()[:-1]}, "transcript": {segments_text(transcript)}}}'
         return Response(body, media_type="application/json")
-    if wanted not in FORMATS:
+    if format_name not in FORMATS:
         raise InvalidConfig({"format": [f"format must be one of: json, {', '.join(FORMATS)}."]})
-    media_type, write = FORMATS[wanted]
-    name = f"transcript-{str(found.resource_id)[:8]}.{wanted}"
-    title = f"{found.title}, {found.created_at:%Y-%m-%d %H:%M} UTC"
+    media_type, write = FORMATS[format_name]
+    name = f"transcript-{str(document.resource_id)[:8]}.{format_name}"
+    title = f"{document.title}, {document.created_at:%Y-%m-%d %H:%M} UTC"
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
     return Response(write(transcript, title).encode("utf-8", "replace"), headers=headers, media_type=media_type)
 
 
 async def _correct(call: Call, resource: Resource) -> Response:
-    asked = read(CorrectionFields, await call.body())
-    _refuse(asked.faults)
+    request = read(CorrectionFields, await call.body())
+    _refuse(request.faults)
     async with call.context.long_answers.turn(call.account_id):
-        return await _corrected(call, resource, asked)
+        return await _corrected(call, resource, request)
 
 
-async def _corrected(call: Call, resource: Resource, asked: Read[CorrectionFields]) -> Response:
-    found = await written(call, resource)
-    if len(found.corrections) >= MOST_CORRECTIONS:
+async def _corrected(call: Call, resource: Resource, request: Read[CorrectionFields]) -> Response:
+    document = await written(call, resource)
+    if len(document.corrections) >= MOST_CORRECTIONS:
         sentence = f"A transcript has {MOST_CORRECTIONS} corrections at the most: take one back."
         raise LimitReached(sentence, "corrections")
-    before = await asyncio.to_thread(_checked, asked, found)
+    before = await asyncio.to_thread(_checked, request, document)
     now = call.context.clock.now()
     correction = Correction(
         id=new_id(now),
-        kind=CorrectionKind(asked.fields.kind),
-        segment=None if asked.fields.kind == CorrectionKind.PARTICIPANT else asked.fields.segment,
-        word=asked.fields.word if asked.fields.kind == CorrectionKind.WORD else None,
+        kind=CorrectionKind(request.fields.kind),
+        segment=None if request.fields.kind == CorrectionKind.PARTICIPANT else request.fields.segment,
+        word=request.fields.word if request.fields.kind == CorrectionKind.WORD else None,
         before=before,
-        after=asked.fields.after,
+        after=request.fields.after,
         made_by=call.caller.name,
         created_at=now,
     )
-    await call.context.stores.corrections.add(found.resource_id, correction)
+    await call.context.stores.corrections.add(document.resource_id, correction)
     return json_response(correction_values(correction))
 
 
@@ -224,14 +224,14 @@ def _refuse(faults: Faults) -> None:
         raise InvalidConfig(faults)
 
 
-def _checked(asked: Read[CorrectionFields], found: Written) -> str | None:
+def _checked(request: Read[CorrectionFields], document: Written) -> str | None:
     """Return what stands at the place to correct. Raises InvalidConfig where there is no such place, Conflict."""
-    segments = found.read.segments  # hours of words take a good part of a second
-    _check_place(asked.fields, segments, found.participants, asked.faults)
-    _refuse(asked.faults)
+    segments = document.read.segments  # hours of words take a good part of a second
+    _check_place(request.fields, segments, document.participants, request.faults)
+    _refuse(request.faults)
     if not segments:
         raise Conflict("There is no transcript yet to put right.")
-    return _before(asked.fields, segments)
+    return _before(request.fields, segments)
 
 
 def _check_place(
@@ -239,8 +239,8 @@ def _check_place(
 ) -> None:
     """Note it where the place to correct does not exist in the transcript."""
     if fields.kind == CorrectionKind.PARTICIPANT:
-        known = {segment.speaker_name for segment in segments} | {person.name for person in participants}
-        if fields.before is None or fields.before not in known:
+        names = {segment.speaker_name for segment in segments} | {person.name for person in participants}
+        if fields.before is None or fields.before not in names:
             add(faults, "before", "before must be the name of a participant or speaker, as it stands.")
         return
     if fields.segment is None or (segments and fields.segment >= len(segments)):

@@ -23,10 +23,10 @@ COLUMNS = ("period", "resource", "key_id", "key_name", "transcription_model", "c
 async def get_usage(call: Call) -> Response:
     """Answer GET /usage"""
     values = await usage_values(call)
-    wanted = call.request.query_params.get("format", "json")
-    if wanted == "json":
+    format_name = call.request.query_params.get("format", "json")
+    if format_name == "json":
         return json_response(values)
-    if wanted != "csv":
+    if format_name != "csv":
         raise InvalidConfig({"format": ["format must be one of: json, csv."]})
     headers = {"Content-Disposition": f'attachment; filename="usage-{values["from"]}-{values["to"]}.csv"'}
     file = io.StringIO()
@@ -50,11 +50,11 @@ async def usage_values(call: Call) -> dict[str, Any]:
     if group not in _GROUPS:
         raise InvalidConfig({"group": [f"group must be one of: {', '.join(_GROUPS)}."]})
     days = _midnight(since), _midnight(until + timedelta(days=1))
-    used = await call.context.stores.usage.between(call.account_id, *days)
+    rows = await call.context.stores.usage.between(call.account_id, *days)
     names = await call.context.stores.usage.key_names(call.account_id, *days)
     rates = call.context.settings.pricing
     sums: dict[tuple[Any, ...], list[float]] = {}
-    for row in used:
+    for row in rows:
         day = _EPOCH + timedelta(days=row.day)
         period = f"{day:%Y-%m}" if group == "month" else f"{day:%Y-%m-%d}"
         total = sums.setdefault((period, row.resource, row.key_id, row.model), [0, 0, 0.0])
@@ -78,17 +78,17 @@ async def usage_values(call: Call) -> dict[str, Any]:
     return {"from": since.isoformat(), "to": until.isoformat(), "group": group, "data": data}
 
 
-def amount_of(used: Used, rates: PricingSettings) -> float:
+def amount_of(usage: Used, rates: PricingSettings) -> float:
     """Return what these cost by the operator's rates of today. A recording costs its model and its storage."""
-    row = find(used.model)
-    rate = 0.0 if used.own_key else rates.models_per_hour.get(row.identifier if row else "", 0.0)
-    rate += rates.storage_1_year_per_hour if used.for_1_year else 0.0
-    if used.resource == "bot":
+    row = find(usage.model)
+    rate = 0.0 if usage.own_key else rates.models_per_hour.get(row.identifier if row else "", 0.0)
+    rate += rates.storage_1_year_per_hour if usage.for_1_year else 0.0
+    if usage.resource == "bot":
         rate += rates.base_per_hour
-        rate += rates.video_per_hour if used.video else 0.0
-        sockets = has_added_sockets(used.model, realtime_audio=used.realtime_audio)
+        rate += rates.video_per_hour if usage.video else 0.0
+        sockets = has_added_sockets(usage.model, realtime_audio=usage.realtime_audio)
         rate += rates.realtime_audio_per_hour if sockets else 0.0
-    return used.minutes / 60 * rate + used.waiting_minutes / 60 * rates.base_per_hour
+    return usage.minutes / 60 * rate + usage.waiting_minutes / 60 * rates.base_per_hour
 
 
 def _span(call: Call) -> tuple[date, date]:
@@ -106,12 +106,12 @@ def _day(call: Call, name: str) -> date | None:
     if text is None:
         return None
     try:
-        found = datetime.strptime(text, "%Y-%m-%d").date()  # a day, not a moment
+        day = datetime.strptime(text, "%Y-%m-%d").date()  # a day, not a moment
     except ValueError:
-        found = date.min
-    if found < _EPOCH or found.year > 9000:
+        day = date.min
+    if day < _EPOCH or day.year > 9000:
         raise InvalidConfig({name: [f"{name} must be a day such as 2026-03-31."]})
-    return found
+    return day
 
 
 def _midnight(day: date) -> datetime:

@@ -40,8 +40,8 @@ async def rotate_secret(call: Call) -> Response:
 async def list_deliveries(call: Call) -> Response:
     """Answer GET /webhook-delivery: newest first."""
     async with looking(call):
-        found = await deliveries_values(call)
-    return await list_response(call, page_json(texts_of(found["data"], dict), found["next_cursor"]))
+        page = await deliveries_values(call)
+    return await list_response(call, page_json(texts_of(page["data"], dict), page["next_cursor"]))
 
 
 async def deliveries_values(call: Call) -> dict[str, Any]:
@@ -103,8 +103,8 @@ async def test_webhook(call: Call) -> Response:
             timeout_s=webhooks.timeout_s,
             skribby_signature=webhooks.skribby_signature,
         )
-    good = result.attempt.status is not None and 200 <= result.attempt.status < 300
-    state = DeliveryState.DELIVERED if good else DeliveryState.GIVEN_UP
+    is_delivered = result.attempt.status is not None and 200 <= result.attempt.status < 300
+    state = DeliveryState.DELIVERED if is_delivered else DeliveryState.GIVEN_UP
     delivery = replace(delivery, attempts=(result.attempt,), state=state)
     await stores.deliveries.keep_test(delivery)
     return json_response(delivery_values(delivery))

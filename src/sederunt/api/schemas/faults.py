@@ -39,19 +39,19 @@ def read(model: type[M], body: object, *, partial: bool = False) -> Read[M]:
     try:
         fields = model.model_validate(body)
     except ValidationError as error:
-        found = _faults_of(error)
-        faulty = {name.partition(".")[0] for name in found}
-        fields = model.model_validate({name: value for name, value in body.items() if name not in faulty})
-        faults |= found
+        value_faults = _faults_of(error)
+        faulty_names = {name.partition(".")[0] for name in value_faults}
+        fields = model.model_validate({name: value for name, value in body.items() if name not in faulty_names})
+        faults |= value_faults
     return Read(fields, in_order(model, faults))
 
 
 def valid(model: type[M], body: object) -> M:
     """Return a body's fields. Raises InvalidConfig with all that is wrong with them at once."""
-    found = read(model, body)
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    return found.fields
+    result = read(model, body)
+    if result.faults:
+        raise InvalidConfig(result.faults)
+    return result.fields
 
 
 def add(faults: Faults, name: str, sentence: str) -> None:
@@ -63,8 +63,8 @@ def _faults_of(error: ValidationError) -> Faults:
     faults: Faults = {}
     for finding in error.errors(include_url=False, include_input=False):
         name = ".".join(str(part) for part in finding["loc"])
-        known = _PREDICATES.get(finding["type"], "is not valid")
-        predicate = str(finding["ctx"]["predicate"]) if finding["type"] == "refused" else known
+        default = _PREDICATES.get(finding["type"], "is not valid")
+        predicate = str(finding["ctx"]["predicate"]) if finding["type"] == "refused" else default
         add(faults, name, _sentence(name, predicate))
     return faults
 
@@ -77,6 +77,6 @@ def in_order(model: type[BaseModel], faults: Faults) -> Faults:
     """Sort faults as the fields are declared, so that `message` is about the first field that is wrong, whoever
     found it.
     """
-    declared = {field.alias or name: place for place, (name, field) in enumerate(model.model_fields.items())}
-    last = len(declared)
-    return dict(sorted(faults.items(), key=lambda fault: declared.get(fault[0].partition(".")[0], last)))
+    places = {field.alias or name: place for place, (name, field) in enumerate(model.model_fields.items())}
+    last = len(places)
+    return dict(sorted(faults.items(), key=lambda fault: places.get(fault[0].partition(".")[0], last)))

@@ -68,9 +68,9 @@ class Body(BaseModel):
             return body
         fields = cls.model_fields
         return {
-            name: sent
-            for name, sent in body.items()
-            if not (sent is None and name in fields and fields[name].annotation in (bool, int))
+            name: value
+            for name, value in body.items()
+            if not (value is None and name in fields and fields[name].annotation in (bool, int))
         }
 
 
@@ -139,12 +139,12 @@ class BotFields(Body):
         """Drop what another field wins over, whatever it holds; and a picture of {}, which is what a client's file
         becomes in JSON: it counts as not sent, so that a PATCH leaves the picture.
         """
-        dropped = {
+        is_dropped = {
             "bot_avatar_file": body.get("bot_avatar_file") == {},
             "bot_avatar_url": bool(body.get("bot_avatar_file")),
             "metadata": isinstance(body.get("custom_metadata"), Mapping),
         }
-        return {name: value for name, value in body.items() if not dropped.get(name)}
+        return {name: value for name, value in body.items() if not is_dropped.get(name)}
 
 
 class AvatarFields(Body):
@@ -211,26 +211,26 @@ def new_config(fields: BotFields) -> BotConfig:
 
 def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -> BotConfig:
     """Return the config with every field that was sent, the others as they are. Stop options are merged key by key."""
-    sent = fields.model_fields_set
-    changes: dict[str, Any] = {name: getattr(fields, name) for name in sent & _CONFIG_FIELDS - CONVERTED}
-    if "service" in sent:
+    sent_names = fields.model_fields_set
+    changes: dict[str, Any] = {name: getattr(fields, name) for name in sent_names & _CONFIG_FIELDS - CONVERTED}
+    if "service" in sent_names:
         changes["service"] = Service(fields.service)
-    if "authentication" in sent:
+    if "authentication" in sent_names:
         changes["authentication"] = _authentication(fields.authentication)
-    if "webhook_events" in sent:
+    if "webhook_events" in sent_names:
         changes["webhook_events"] = fields.webhook_events or ()
-    if "custom_vocabulary" in sent:
+    if "custom_vocabulary" in sent_names:
         changes["custom_vocabulary"] = fields.custom_vocabulary or ()
     for name in ("metadata", "custom_metadata"):  # the second wins; null is no value beside one
-        if name in sent and (getattr(fields, name) is not None or "custom_metadata" not in changes):
+        if name in sent_names and (getattr(fields, name) is not None or "custom_metadata" not in changes):
             changes["custom_metadata"] = getattr(fields, name) or {}
     if fields.bot_avatar_url and not fields.bot_avatar_file:  # a new picture instead of the one that was uploaded
         changes["bot_avatar_object"] = None
     changes["stop_options"] = _stop_options(config.stop_options, fields)
-    if "stop_options" in sent:
-        given = fields.stop_options
-        changes["waiting_time_given"] = given is not None and (
-            config.waiting_time_given or "waiting_room_timeout" in given.model_fields_set
+    if "stop_options" in sent_names:
+        options = fields.stop_options
+        changes["waiting_time_given"] = options is not None and (
+            config.waiting_time_given or "waiting_room_timeout" in options.model_fields_set
         )
     return replace(config, **changes)
 
@@ -248,16 +248,16 @@ def start_of(fields: BotFields, now: datetime) -> Start:
 
 def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = None) -> RecordingConfig:
     """Return the config of a recording. `base`: the settings of the source, if one is transcribed again."""
-    sent = fields.model_dump(
+    values = fields.model_dump(
         include=fields.model_fields_set, exclude={"recording_url", "meeting_bot_id", "recording_id"}
     )
-    given = {name: value for name, value in sent.items() if value is not None}
-    merged = {**(base or {}), **given}
-    if base and "transcription_credentials" not in given and not _same_provider(base, merged):
+    settings = {name: value for name, value in values.items() if value is not None}
+    merged = {**(base or {}), **settings}
+    if base and "transcription_credentials" not in settings and not _same_provider(base, merged):
         merged["transcription_credentials"] = None  # it is for the model that was replaced
-    for name in _beyond(merged["transcription_model"], merged) - given.keys():  # asked of another model
+    for name in _beyond(merged["transcription_model"], merged) - settings.keys():  # asked of another model
         merged[name] = None
-    if "transcription_fallback" not in given and merged.get("transcription_fallback"):
+    if "transcription_fallback" not in settings and merged.get("transcription_fallback"):
         usable = batch_models(merged["transcription_fallback"])
         merged["transcription_fallback"] = tuple(
             name for name in usable if name != merged["transcription_model"] and not _beyond(name, merged)
@@ -295,8 +295,8 @@ def settings_of_source(config: BotConfig | RecordingConfig) -> dict[str, Any]:
 def _stop_options(current: StopOptions, fields: BotFields) -> StopOptions:
     if "stop_options" in fields.model_fields_set and fields.stop_options is None:
         current = StopOptions()
-    given = fields.stop_options
-    changes = {name: getattr(given, name) for name in given.model_fields_set} if given else {}
+    options = fields.stop_options
+    changes = {name: getattr(options, name) for name in options.model_fields_set} if options else {}
     if fields.time_limit is not None:
         changes.setdefault("time_limit", fields.time_limit)
     return replace(current, **changes)

@@ -113,8 +113,8 @@ def _addresses_in(text: str) -> list[str]:
     text = _UNSEEN.sub("", text)
     if _BARE_ADDRESS.fullmatch(text.strip()):
         text = f"https://{text.strip()}"
-    found = (_without_marks_behind(_until_quote(each)) for each in _ADDRESS_IN_TEXT.findall(text))
-    return [_TO_ENCODE.sub(lambda mark: f"%{ord(mark[0]):02X}", address) for address in found]
+    addresses_found = (_without_marks_behind(_until_quote(match)) for match in _ADDRESS_IN_TEXT.findall(text))
+    return [_TO_ENCODE.sub(lambda mark: f"%{ord(mark[0]):02X}", address) for address in addresses_found]
 
 
 def _until_quote(address: str) -> str:
@@ -238,13 +238,13 @@ def picture_type(data: bytes) -> str | None:
     return next((kind for start, kind in _PICTURES if start.match(data)), None)
 
 
-def one_of(names: tuple[str, ...], told: tuple[str, ...] = ()) -> Callable[[object], str]:
-    """Return a reader of one of these words, whose refusal lists `told` where not all of them help a reader."""
+def one_of(names: tuple[str, ...], suggestions: tuple[str, ...] = ()) -> Callable[[object], str]:
+    """Return a reader of one of these words, whose refusal lists `suggestions` where not all of them help a reader."""
 
     def read(value: object) -> str:
         text = _string(value)
         if text not in names:
-            raise refusal(f"must be one of: {', '.join(told or names)}")
+            raise refusal(f"must be one of: {', '.join(suggestions or names)}")
         return text
 
     return read
@@ -273,21 +273,23 @@ def integer_or_null(least: int | None = None, most: int | None = None) -> tuple[
     return read, WithJsonSchema({"anyOf": [schema.json_schema, {"type": "null"}]})
 
 
-def word(names: tuple[str, ...], told: tuple[str, ...] = ()) -> tuple[PlainValidator, WithJsonSchema]:
-    """Return the annotations of one of these words; see `one_of` for `told`."""
-    return _type(one_of(names, told), {"type": "string", "enum": list(names)})
+def word(names: tuple[str, ...], suggestions: tuple[str, ...] = ()) -> tuple[PlainValidator, WithJsonSchema]:
+    """Return the annotations of one of these words; see `one_of` for `suggestions`."""
+    return _type(one_of(names, suggestions), {"type": "string", "enum": list(names)})
 
 
-def words(names: tuple[str, ...], most: int, told: tuple[str, ...] = ()) -> tuple[PlainValidator, WithJsonSchema]:
-    """Return the annotations of a list of up to `most` of these words; see `one_of` for `told`."""
-    one = one_of(names, told)
+def words(
+    names: tuple[str, ...], most: int, suggestions: tuple[str, ...] = ()
+) -> tuple[PlainValidator, WithJsonSchema]:
+    """Return the annotations of a list of up to `most` of these words; see `one_of` for `suggestions`."""
+    read_word = one_of(names, suggestions)
 
     def read(value: object) -> tuple[str, ...]:
         if not isinstance(value, list):
             raise refusal("must be an array of strings")
         if len(value) > most:
             raise refusal(f"must not have more than {most} entries")
-        return tuple(one(entry) for entry in value)
+        return tuple(read_word(entry) for entry in value)
 
     return _type(read, {"type": "array", "maxItems": most, "items": {"type": "string", "enum": list(names)}})
 

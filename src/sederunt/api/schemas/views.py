@@ -39,9 +39,9 @@ class Addresses:
     may_act: bool = True  # False: without the address of the socket that takes orders
     to_be_kept: bool = False  # without secrets: what is kept as a first answer lies open in the database
 
-    def link(self, stored: str, until: datetime | None) -> str:
+    def link(self, key: str, until: datetime | None) -> str:
         """Return the download address of an object in storage, such as bots/<id>/recording.webm."""
-        resource, id_, name = stored.split("/", 2)
+        resource, id_, name = key.split("/", 2)
         end_of_tomorrow = datetime.combine(self.now.date(), datetime.min.time(), UTC) + _LINK_FOR
         return self.links.sign(resource, UUID(id_), name, until or end_of_tomorrow)
 
@@ -63,12 +63,12 @@ def recording_json(view: RecordingView, addresses: Addresses) -> str:
 
 async def list_json(parts: AsyncIterator[Iterable[str]]) -> AsyncIterator[str]:
     """Yield resources that are JSON already, as an array."""
-    before = "["
+    separator = "["
     async for part in parts:
         if text := ", ".join(part):
-            yield before + text
-            before = ", "
-    yield "]" if before == ", " else "[]"
+            yield separator + text
+            separator = ", "
+    yield "]" if separator == ", " else "[]"
 
 
 async def data_json(parts: AsyncIterator[Iterable[str]]) -> AsyncIterator[str]:
@@ -91,8 +91,8 @@ def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
     """Return a bot's own fields; transcript, participants and events are empty."""
     config = bot.config
     holder, derive = addresses.holder, addresses.links.derive
-    told = is_realtime(bot) and addresses.may_listen and not addresses.to_be_kept
-    sockets = socket_addresses(addresses.base_url, bot, holder, derive) if told else None
+    has_socket_addresses = is_realtime(bot) and addresses.may_listen and not addresses.to_be_kept
+    sockets = socket_addresses(addresses.base_url, bot, holder, derive) if has_socket_addresses else None
     return {
         "id": str(bot.id),
         "status": bot.status.value,
@@ -130,7 +130,7 @@ def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
         "finished_at": moment(bot.finished_at),
         "time_limit": config.stop_options.time_limit,
         "verdict": bot.verdict.value if bot.verdict else None,
-        "evidence": {kind: addresses.link(stored, None) for kind, stored in bot.evidence.items()},
+        "evidence": {kind: addresses.link(key, None) for kind, key in bot.evidence.items()},
         "recording_gaps": [asdict(gap) for gap in bot.gaps],
         "capture": dict(bot.capture),
     }
@@ -163,10 +163,10 @@ def plain_bot_json(bot: Bot, addresses: Addresses) -> str:
     return _with_transcript(bot_values(bot, addresses), "[]")
 
 
-def with_own_sockets(kept: Mapping[str, Any], bot: Bot, addresses: Addresses) -> str:
+def with_own_sockets(values: Mapping[str, Any], bot: Bot, addresses: Addresses) -> str:
     """Return JSON of a bot that was stored without socket addresses, with those for this caller."""
-    own = bot_values(bot, addresses)
-    return json.dumps({**kept, **{name: own[name] for name in _SOCKETS}})
+    own_values = bot_values(bot, addresses)
+    return json.dumps({**values, **{name: own_values[name] for name in _SOCKETS}})
 
 
 def bot_summary(bot: Bot, addresses: Addresses) -> dict[str, Any]:
@@ -220,8 +220,8 @@ def _avatar(bot: Bot, addresses: Addresses) -> str | None:
     return bot.config.bot_avatar_url
 
 
-def _recording_url(stored: str | None, until: datetime | None, addresses: Addresses) -> str | None:
-    return addresses.link(stored, until) if stored else None
+def _recording_url(key: str | None, until: datetime | None, addresses: Addresses) -> str | None:
+    return addresses.link(key, until) if key else None
 
 
 def _with_transcript(values: Mapping[str, Any], segments_json: str) -> str:

@@ -59,9 +59,9 @@ class ListenerAction:
     action: Action
     data: BaseModel
 
-    async def carry_out(self, context: ApiContext, of: Bot) -> None:
+    async def carry_out(self, context: ApiContext, target: Bot) -> None:
         """Do what a listener asked for. Raises what a REST request would have raised: RequestError, BusAway."""
-        bot = await context.bots.get(of.id, of.account_id)
+        bot = await context.bots.get(target.id, target.account_id)
         await self.action.act(context, bot, self.data)
 
 
@@ -70,14 +70,14 @@ def order_of(frame: str | bytes) -> ListenerAction:
     if isinstance(frame, bytes):
         raise RequestError("Binary frames are not understood: send JSON as text.")
     try:
-        asked = foreign_json.read(frame, keeps_halves=True)
+        message = foreign_json.read(frame, keeps_halves=True)
     except ValueError:
         raise RequestError("This is no JSON.") from None
-    name = asked.get("action") if isinstance(asked, dict) else None
+    name = message.get("action") if isinstance(message, dict) else None
     if not isinstance(name, str) or name not in ACTIONS:
         raise RequestError(f"action must be one of: {', '.join(ACTIONS)}.")
     action = ACTIONS[name]
-    data = asked.get("data")
+    data = message.get("data")
     if data is not None and not isinstance(data, dict):
         raise RequestError("data must be an object.")
     return ListenerAction(action, valid(action.data, data or {}))

@@ -55,7 +55,7 @@ async def realtime(websocket: WebSocket) -> None:
             bot, kind = await _opened(context, websocket)
             holder = holder_of(websocket.path_params["token"])
             holding = context.socket_holders.hold(bot.account_id, holder, acts=kind is SocketKind.EVENTS)
-            over = await stack.enter_async_context(holding)
+            revocation = await stack.enter_async_context(holding)
             since = since_of(websocket.query_params.get("since"))
             outgoing = await stack.enter_async_context(outgoing_of(context, bot, kind, since))
         except Exception as error:
@@ -63,7 +63,7 @@ async def realtime(websocket: WebSocket) -> None:
             return
         await websocket.accept()
         stack.enter_context(context.metrics.listening(kind))
-        await _Connection(websocket, context, bot, kind).serve(outgoing, over)
+        await _Connection(websocket, context, bot, kind).serve(outgoing, revocation)
 
 
 async def nowhere(websocket: WebSocket) -> None:
@@ -118,8 +118,8 @@ async def outgoing_of(
 
 def _has_lost_events(context: ApiContext, bot: Bot) -> bool:
     """Return whether the first events of a meeting may have had their time in the store."""
-    began = bot.scheduled_for or bot.created_at
-    return (context.clock.now() - began).total_seconds() > FEED_AGE_S - 60
+    start = bot.scheduled_for or bot.created_at
+    return (context.clock.now() - start).total_seconds() > FEED_AGE_S - 60
 
 
 async def _afterwards(final: str | None) -> Outgoing:
@@ -128,8 +128,8 @@ async def _afterwards(final: str | None) -> Outgoing:
     yield messages.ENDED
 
 
-async def _until_over(over: asyncio.Event) -> Closing:
-    await over.wait()
+async def _until_over(revocation: asyncio.Event) -> Closing:
+    await revocation.wait()
     return messages.REVOKED
 
 
@@ -142,29 +142,32 @@ class _Connection:
         self._pace = Rate.per_minute(FRAMES_PER_MINUTE, context.clock.monotonic)
         self._sent = 0
 
-    async def serve(self, outgoing: Outgoing, over: asyncio.Event) -> None:
+    async def serve(self, outgoing: Outgoing, revocation: asyncio.Event) -> None:
         """Returns when the socket is closed and what its client asked for is done.
 
         Args:
-            over: set once the key, or the session, that the address belongs to is good for nothing any more.
+            revocation: set once the key, or the session, that the address belongs to is good for nothing any more.
         """
-        opened, facts = time.monotonic(), {"bot_id": str(self._bot.id), "kind": self._kind.value}
+        opened_at, facts = time.monotonic(), {"bot_id": str(self._bot.id), "kind": self._kind.value}
         logger.info("listener came", action="socket_opened", **facts)
-        acting = asyncio.create_task(self._act())
-        talks = [asyncio.create_task(act) for act in (self._talk(outgoing), self._listen(), _until_over(over))]
+        action_task = asyncio.create_task(self._act())
+        tasks = [
+            asyncio.create_task(coroutine)
+            for coroutine in (self._talk(outgoing), self._listen(), _until_over(revocation))
+        ]
         try:
-            done, _ = await asyncio.wait(talks, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             closing = self._closing(done.pop())
-            await end(*talks)
+            await end(*tasks)
             # Close from our side; where the other side was first, that is over already.
             with contextlib.suppress(WebSocketDisconnect, RuntimeError):
                 await self._websocket.close(closing.code, closing.reason)
             if closing is not messages.REVOKED:
                 await self._orders.join()  # whoever says goodbye after an order still means it
         finally:
-            await end(acting, *talks)
+            await end(action_task, *tasks)
         self._context.metrics.socket_closed(self._kind, closing.code)
-        lasted_s = round(time.monotonic() - opened, 1)
+        lasted_s = round(time.monotonic() - opened_at, 1)
         logger.info(
             "listener left", action="socket_closed", code=closing.code, sent=self._sent, seconds=lasted_s, **facts
         )
@@ -238,16 +241,16 @@ class _Connection:
 
     async def _refuse(self, error: Exception) -> None:
         """Send the message that a REST request would have been answered with."""
-        told = json.loads(bytes(answer_to(error).body))
-        await self._send(messages.error(told["message"]))
+        answer = json.loads(bytes(answer_to(error).body))
+        await self._send(messages.error(answer["message"]))
 
     # The end
 
-    def _closing(self, talk: "asyncio.Task[Closing]") -> Closing:
+    def _closing(self, task: "asyncio.Task[Closing]") -> Closing:
         """Return how it ends now that one of the two talks is over."""
-        match talk.exception():
+        match task.exception():
             case None:
-                return talk.result()
+                return task.result()
             case WebSocketDisconnect(code=code):
                 return Closing(code, "")
             case TimeoutError():

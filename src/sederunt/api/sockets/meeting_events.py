@@ -50,23 +50,23 @@ async def follow_bot(call: Call) -> Response:
         raise NotFound("There is no bot with this id.")
     since = since_of(call.request.query_params.get("since"))
     wait_s = call.integer("wait", default=0, least=0, most=LONGEST_WAIT_S)
-    heard = _LiveHeard(since)
+    answer = _LiveHeard(since)
     async with outgoing_of(call.context, bot, SocketKind.READ_ONLY, since, greets=False) as outgoing:
-        await _hear(heard, outgoing, wait_s)
+        await _hear(answer, outgoing, wait_s)
     if wait_s:
         await call.context.socket_holders.refuse_who_is_over(call.caller)
-    return json_response({"data": heard.events, "next": heard.next, "ended": heard.is_over})
+    return json_response({"data": answer.events, "next": answer.next, "ended": answer.is_over})
 
 
-async def _hear(heard: _LiveHeard, outgoing: Outgoing, wait_s: float) -> None:
+async def _hear(answer: _LiveHeard, outgoing: Outgoing, wait_s: float) -> None:
     """Take what is there, or where that is nothing, what comes within so long."""
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(wait_s) as patience:
             async for item in outgoing:
-                if not heard.take(item):
+                if not answer.take(item):
                     return
-                if heard.events:
+                if answer.events:
                     patience.reschedule(min(patience.when() or 0, loop.time() + _TOGETHER_S))
     except TimeoutError:
         pass

@@ -51,8 +51,8 @@ async def whole_body(request: Request, most_bytes: int) -> bytes:
 
 def refuse_declared(request: Request, most_bytes: int) -> None:
     """Raise TooLarge where Content-Length says more than is allowed: nothing is read then."""
-    declared = request.headers.get("content-length", "")
-    if declared.isascii() and declared.isdigit() and int(declared[:20]) > most_bytes:
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and int(length[:20]) > most_bytes:
         raise too_large(most_bytes)
 
 

@@ -38,9 +38,9 @@ def tag_of_gzip(etag: str) -> str:
 
 def held_tag(request: Request, etag: str) -> str | None:
     """Return the tag by which the caller has this body already, compressed or not; None where it has not."""
-    named = (name.strip().removeprefix("W/") for name in request.headers.get("if-none-match", "").split(","))
-    found = next((name for name in named if name in ("*", etag, tag_of_gzip(etag))), None)
-    return etag if found == "*" else found
+    tags = (tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(","))
+    match = next((tag for tag in tags if tag in ("*", etag, tag_of_gzip(etag))), None)
+    return etag if match == "*" else match
 
 
 def headers_of(etag: str) -> dict[str, str]:

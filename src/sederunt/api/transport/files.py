@@ -32,8 +32,8 @@ async def get_file(context: ApiContext, request: Request) -> Response:
         # One answer for a wrong signature, an expired one and a file that is gone: nothing can be learned by trying.
         return message_response("There is no such file, or its address has expired.", 404)
     redirects = context.settings.storage.redirect and may_redirect(request.method, request.headers)
-    if redirects and (elsewhere := await context.objects.presigned(key, REDIRECT_S)):
-        return RedirectResponse(elsewhere, 302, headers={"Cache-Control": "no-store"})
+    if redirects and (bucket_url := await context.objects.presigned(key, REDIRECT_S)):
+        return RedirectResponse(bucket_url, 302, headers={"Cache-Control": "no-store"})
     try:
         span = requested_span(request.headers.get("range"), size)
     except Unsatisfiable:
@@ -72,7 +72,7 @@ def _checked_key(context: ApiContext, request: Request) -> str | None:
     query = request.query_params
     try:
         links = context.links("")
-        good = links.check(
+        is_valid = links.check(
             resource,
             UUID(id_),
             name,
@@ -83,7 +83,7 @@ def _checked_key(context: ApiContext, request: Request) -> str | None:
     except ValueError:
         return None
     # Of an id the usual spelling alone: UUID() also takes braces, urn: and missing dashes.
-    return f"{resource}/{id_}/{name}" if good and id_ == str(UUID(id_)) else None
+    return f"{resource}/{id_}/{name}" if is_valid and id_ == str(UUID(id_)) else None
 
 
 async def _headers(context: ApiContext, key: str, size: int) -> dict[str, str]:

@@ -78,7 +78,7 @@ class RequestMiddleware:
             return
         origin = _origin_of(scope)
         info = scope[INFO] = RequestInfo(origin.request_id, self._traffic)
-        started = time.perf_counter()
+        start = time.perf_counter()
 
         async def send_noted(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -97,18 +97,18 @@ class RequestMiddleware:
             finally:
                 if holder is not None:
                     self._brakes.answered(scope, holder, info.status, good=info.good)
-                self._note(scope["method"], info, time.perf_counter() - started)
+                self._note(scope["method"], info, time.perf_counter() - start)
 
     def _noting_refusal(self, scope: Scope, holder: Holder | None, send: Send) -> Send:
         """Return what sends for a socket; one that is closed before it was opened is a refusal."""
-        opened = holder is None
+        is_open = holder is None
 
         async def send_noted(message: Message) -> None:
-            nonlocal opened
-            if not opened and holder is not None:
+            nonlocal is_open
+            if not is_open and holder is not None:
                 refusals = {"websocket.close": 403, "websocket.http.response.start": message.get("status", 403)}
                 self._brakes.answered(scope, holder, refusals.get(message["type"], 200), good=None)
-            opened = True
+            is_open = True
             await send(message)
 
         return send_noted
@@ -155,8 +155,12 @@ def request_info_of(request: Request) -> RequestInfo:
 def _origin_of(scope: Scope) -> Origin:
     """Return the caller's own request id and trace where they are harmless, else a fresh id and no trace."""
     headers: list[tuple[bytes, Any]] = scope["headers"]
-    sent = {name: value.decode("latin-1") for name, value in headers if name in (b"x-request-id", b"traceparent")}
-    origin = tracing.origin_in({"request_id": sent.get(b"x-request-id"), "traceparent": sent.get(b"traceparent")})
+    trace_headers = {
+        name: value.decode("latin-1") for name, value in headers if name in (b"x-request-id", b"traceparent")
+    }
+    origin = tracing.origin_in(
+        {"request_id": trace_headers.get(b"x-request-id"), "traceparent": trace_headers.get(b"traceparent")}
+    )
     return origin if origin.request_id else replace(origin, request_id=secrets.token_hex(12))
 
 

@@ -47,15 +47,15 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._pace = Rate(PIECES.default, PIECES.per_s, time.monotonic)
-        line = transport.get_extra_info("socket")
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LINE_BYTES)
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, HEARD_BYTES)
+        sock = transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LINE_BYTES)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, HEARD_BYTES)
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
-        for at in range(0, len(data), SLICE_BYTES):
+        for start in range(0, len(data), SLICE_BYTES):
             if not self.transport.is_closing():
-                super().data_received(data[at : at + SLICE_BYTES])
+                super().data_received(data[start : start + SLICE_BYTES])
 
     def handle_cont(self, event: Frame) -> None:
         self._count()
@@ -128,12 +128,12 @@ class HttpProtocol(HttpToolsProtocol):
 
     def taken_bytes(self) -> int | None:
         """Return how much the other side has taken since it came; None where the system does not tell."""
-        line = self.transport.get_extra_info("socket")
+        sock = self.transport.get_extra_info("socket")
         try:
-            told = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, ACKED_AT + 8)
+            tcp_info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, ACKED_AT + 8)
         except OSError:
             return None
-        return int.from_bytes(told[ACKED_AT:], sys.byteorder) if len(told) == ACKED_AT + 8 else None
+        return int.from_bytes(tcp_info[ACKED_AT:], sys.byteorder) if len(tcp_info) == ACKED_AT + 8 else None
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -153,9 +153,9 @@ class HttpProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._brought_something = False
-        for at in range(0, len(data), REQUEST_SLICE_BYTES):
+        for start in range(0, len(data), REQUEST_SLICE_BYTES):
             if not (self.transport.is_closing() or self._is_socket):
-                super().data_received(data[at : at + REQUEST_SLICE_BYTES])
+                super().data_received(data[start : start + REQUEST_SLICE_BYTES])
         self._idle_bytes = 0 if self._brought_something else self._idle_bytes + len(data)
         if self._idle_bytes > HEAD_BYTES and not self.transport.is_closing():
             self._refuse("431 Request Header Fields Too Large", f"The headers are larger than {HEAD_BYTES:,} bytes.")
@@ -227,8 +227,8 @@ _SOCKETS: Mapping[str, Any] = {
 
 def protocols(limits: ConnectionLimits, ledger: Ledger | None = None) -> Mapping[str, Any]:
     """Return what goes into uvicorn's configuration of one process, whose use of budgets is in the ledger."""
-    known = Connections(limits, time.monotonic, ledger or Ledger())
-    return {**_SOCKETS, "http": type("CountedHttpProtocol", (HttpProtocol,), {"known": known})}
+    connections = Connections(limits, time.monotonic, ledger or Ledger())
+    return {**_SOCKETS, "http": type("CountedHttpProtocol", (HttpProtocol,), {"known": connections})}
 
 
 def connection_limits(connections: int) -> ConnectionLimits:

@@ -29,16 +29,16 @@ def requested_span(header: str | None, size: int) -> ByteRange | None:
     Several ranges at once, other units and malformed headers may be ignored (RFC 9110, 14.2), and are.
     Raises Unsatisfiable.
     """
-    found = _ONE.fullmatch(header) if header else None
-    if found is None or found[1] == found[2] == "":
+    match = _ONE.fullmatch(header) if header else None
+    if match is None or match[1] == match[2] == "":
         return None
-    if found[1] == "":
-        count = _number(found[2])
+    if match[1] == "":
+        count = _number(match[2])
         if count == 0 or size == 0:
             raise Unsatisfiable
         return ByteRange(max(0, size - count), size)
-    start = _number(found[1])
-    end = _number(found[2]) + 1 if found[2] else None
+    start = _number(match[1])
+    end = _number(match[2]) + 1 if match[2] else None
     if end is not None and end <= start:
         return None
     if start >= size:
@@ -48,5 +48,5 @@ def requested_span(header: str | None, size: int) -> ByteRange | None:
 
 def _number(digits: str) -> int:
     """Return a position or a count. Of numbers beyond any file, it is enough that they are."""
-    told = digits.lstrip("0") or "0"
-    return int(told) if len(told) <= _DIGITS else 10**_DIGITS
+    significant = digits.lstrip("0") or "0"
+    return int(significant) if len(significant) <= _DIGITS else 10**_DIGITS

@@ -24,10 +24,10 @@ def takes_gzip(accept_encoding: str) -> bool:
 
 async def known_response(request: Request, cache: BodyCache, resource_id: UUID, etag: str) -> Response | None:
     """Return the answer to a caller who has this body, or whose body is kept here; None where it has to be made."""
-    if (held := held_tag(request, etag)) is not None:
-        return not_modified(held)
-    kept = cache.get(etag)
-    return None if kept is None else await tagged_response(request, cache, resource_id, etag, kept)
+    if (held_etag := held_tag(request, etag)) is not None:
+        return not_modified(held_etag)
+    body = cache.get(etag)
+    return None if body is None else await tagged_response(request, cache, resource_id, etag, body)
 
 
 async def tagged_response(request: Request, cache: BodyCache, resource_id: UUID, etag: str, body: bytes) -> Response:
@@ -40,8 +40,8 @@ async def tagged_response(request: Request, cache: BodyCache, resource_id: UUID,
     if len(body) < LEAST_BYTES or not takes_gzip(request.headers.get("accept-encoding", "")):
         return text_response(body, headers=headers_of(etag))
     etag = tag_of_gzip(etag)
-    packed = cache.get(etag)
-    if packed is None:
-        packed = await asyncio.to_thread(gzip.compress, body, LEVEL, mtime=0)
-        cache.keep(resource_id, etag, packed, least_bytes=1)
-    return text_response(packed, headers={**headers_of(etag), "Content-Encoding": "gzip"})
+    compressed = cache.get(etag)
+    if compressed is None:
+        compressed = await asyncio.to_thread(gzip.compress, body, LEVEL, mtime=0)
+        cache.keep(resource_id, etag, compressed, least_bytes=1)
+    return text_response(compressed, headers={**headers_of(etag), "Content-Encoding": "gzip"})

@@ -57,25 +57,25 @@ class UnreadAnswers(Generic[Answered]):
 
     def stalled(self, now: float) -> list[Answered]:
         """Return who took next to nothing for long."""
-        found = []
-        for connection, (_, before) in self._all.items():
-            if now - before.since < self._taken_s:
+        victims = []
+        for connection, (_, last) in self._all.items():
+            if now - last.since < self._taken_s:
                 continue
-            taken = connection.taken_bytes()
-            if taken is not None and before.bytes is not None and taken - before.bytes < TAKEN_BYTES:
-                found.append(connection)
-            before.since, before.bytes = now, taken
-        return found
+            taken_bytes = connection.taken_bytes()
+            if taken_bytes is not None and last.bytes is not None and taken_bytes - last.bytes < TAKEN_BYTES:
+                victims.append(connection)
+            last.since, last.bytes = now, taken_bytes
+        return victims
 
     def beyond_memory(self) -> list[Answered]:
         """Return whose answers have to go, so that all others fit: the largest of the address that has most."""
         sizes = self._sizes()
-        found = []
+        victims = []
         total = sum(sizes.values())
         while total > self._most_bytes:
-            found.append(victim := self._greediest(sizes))
+            victims.append(victim := self._greediest(sizes))
             total -= sizes.pop(victim)
-        return found
+        return victims
 
     def greediest(self) -> Answered | None:
         """Return which of them makes room where there is none left."""
@@ -85,8 +85,8 @@ class UnreadAnswers(Generic[Answered]):
         return {connection: connection.unread_bytes() for connection in self._all}
 
     def _greediest(self, sizes: dict[Answered, int]) -> Answered:
-        held: Counter[str] = Counter()
+        bytes_by_address: Counter[str] = Counter()
         for connection, size in sizes.items():
-            held[self._all[connection][0]] += size
-        worst, _ = held.most_common(1)[0]
-        return max((one for one in sizes if self._all[one][0] == worst), key=sizes.__getitem__)
+            bytes_by_address[self._all[connection][0]] += size
+        address, _ = bytes_by_address.most_common(1)[0]
+        return max((one for one in sizes if self._all[one][0] == address), key=sizes.__getitem__)

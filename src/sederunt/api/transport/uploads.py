@@ -178,11 +178,11 @@ def form_values(model: type[BaseModel], fields: Mapping[str, list[str]]) -> dict
 
     A list is given as repeated fields (`name` or `name[]`), or as one JSON array.
     """
-    wanted = _wanted(model)
+    types_by_field = _wanted(model)
     values: dict[str, Any] = {}
     for name, texts in fields.items():
         plain = name.removesuffix("[]")
-        values[plain] = _value(texts, wanted.get(plain, frozenset()), repeated=name != plain)
+        values[plain] = _value(texts, types_by_field.get(plain, frozenset()), repeated=name != plain)
     return values
 
 
