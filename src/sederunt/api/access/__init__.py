@@ -1,1 +1,1 @@
-"""Who a caller is, what it may do, and how fast a refused caller may try again."""
+"""Who a caller is, what it may do, and how soon a refused caller may try again."""

@@ -1,4 +1,4 @@
-"""Who a request comes from: the bearer key in its header, and whether that key has requests left."""
+"""Identify the caller by the bearer key in the header, and check that the key has requests left."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -18,13 +18,13 @@ class Auth:
     ledger: Ledger
 
     async def caller(self, header: str | None) -> Caller:
-        """Return the caller that an Authorization header names. Raises Unauthorized, TooManyRequests."""
+        """Return the caller of an Authorization header. Raises Unauthorized, TooManyRequests."""
         caller = await self.keys.caller(bearer_key(header))
         self.count(caller)
         return caller
 
     def count(self, caller: Caller) -> None:
-        """Count a request. Raises TooManyRequests where its key, or its account, has none left."""
+        """Count a request. Raises TooManyRequests if its key or its account has none left."""
         if caller.key_id is not None:
             self._charge(self.limit, caller.key_id, "requests", "with this key")
         self._charge(self.account_limit, caller.account_id, "account_requests", "of this account")

@@ -1,7 +1,7 @@
-"""An account's share of the time in which a process reads and writes what is long, while every other caller waits.
+"""Limit how much time a process spends on one account's long bodies, during which every other caller waits.
 
-What an account sends and is told is counted in bytes: beyond a good stock of them it comes at a rate, so that others
-are served in between.
+The bytes that an account sends and receives are counted. Beyond a generous allowance they are limited to a rate, so
+that other callers are served in between.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from sederunt.clock import Clock
 from sederunt.errors import TooManyRequests
 from sederunt.model.budgets import BUDGETS
 
-LONGEST_S = 10.0  # that a request waits before anything is done for it
+LONGEST_S = 10.0  # a request waits no longer before work on it begins
 _BULK = BUDGETS["bulk_bytes"]
 
 
@@ -27,7 +27,7 @@ class BulkShare:
         self._looks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
     async def begin(self, account_id: UUID, size: int) -> None:
-        """Count so many bytes, and wait until those before them are paid. Raises TooManyRequests where that is long."""
+        """Count `size` bytes and wait until earlier ones are paid. Raises TooManyRequests if that takes too long."""
         behind_s = self._rate.behind_s(account_id)
         if behind_s > LONGEST_S:
             self._ledger.refuse(_BULK.name)
@@ -38,15 +38,15 @@ class BulkShare:
             await self._clock.sleep(behind_s)
 
     def look(self, account_id: UUID) -> asyncio.Lock:
-        """Return the account's turn to look for the rows of a list: few of all accounts can be looked for at once."""
+        """Return the account's lock for list queries: only a few run at once for all accounts together."""
         return self._looks.setdefault(account_id, asyncio.Lock())
 
     async def go_on(self, account_id: UUID, size: int) -> None:
-        """Count so many bytes of what has begun, and wait until they are paid."""
+        """Count `size` bytes of an answer that has begun, and wait until they are paid."""
         self.count(account_id, size)
         if behind_s := self._rate.behind_s(account_id):
             await self._clock.sleep(behind_s)
 
     def count(self, account_id: UUID, size: int) -> None:
-        """Count so many bytes; an account that counts for several has as many times as many."""
+        """Count `size` bytes, divided by the account's weight."""
         self._rate.charge(account_id, size / self._ledger.weight_of(account_id))

@@ -1,4 +1,4 @@
-"""Turns at what keeps a core busy for seconds: one of an account's requests at a time, and not too many behind it."""
+"""Queue requests that keep a core busy for seconds: one per account at a time, and a limited number waiting."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ class LongAnswers:
 
     @asynccontextmanager
     async def turn(self, account_id: UUID) -> AsyncIterator[None]:
-        """Wait for the account's turn. Raises TooManyRequests where as many as may wait do so."""
+        """Wait for the account's turn. Raises TooManyRequests if the queue is full."""
         full = (
             "Transcripts, searches, corrections and comparisons of this account are made one by one, and enough wait."
         )

@@ -9,7 +9,7 @@ Permission = Literal["read", "write", "live", "manage"]
 
 
 def refuse_unpermitted(caller: Caller, permission: Permission) -> None:
-    """Raise Forbidden where a key, or a person, may not do this."""
+    """Raise Forbidden if the key or person lacks the permission."""
     if caller.manages if permission == "manage" else permission in caller.scopes:
         return
     if caller.person_id is not None:

@@ -1,10 +1,11 @@
 """Delay answers to callers that are refused again and again, before anything is looked up for them.
 
-A refusal costs nearly as much as an answer, and is charged to nobody's budget of requests: a flood of them took a core.
-Of a caller whose key or session was found good, a request that is not valid is charged to that budget, and no refusal.
-They are counted by the caller's key, or session, where that was good lately; so an address that others attack from as
-well, such as a proxy's, costs those nothing who have a key. All others are counted by their address. Key and
-session are read as the checks of both read them: whatever else a request says, it is the same caller's.
+A refusal costs nearly as much as an answer but is charged to no request budget: a flood of refusals occupied a core.
+An invalid request of a caller with a valid key or session is charged to the request budget and is no refusal.
+
+Refusals are counted by key or session if it was valid recently, otherwise by address. Callers with a key are therefore
+not slowed down by attackers who share their address, such as a proxy's. Key and session are parsed exactly as in
+authentication, so that other headers cannot disguise a caller.
 """
 
 import asyncio
@@ -23,15 +24,15 @@ from sederunt.api.access.sessions import session_token
 from sederunt.errors import Unauthorized
 from sederunt.model.budgets import BUDGETS, Budget
 
-LONGEST_S = 5.0  # nobody is kept waiting longer; then the answer is 429, and the connection's end
-MOST_WAITING = 1_000  # callers of one process; beyond that nobody is kept
+LONGEST_S = 5.0  # no caller waits longer: beyond that the answer is 429 and the connection is closed
+MOST_WAITING = 1_000  # callers of one process; beyond that nobody is delayed
 MOST_KNOWN = 10_000  # keys and sessions
 REFUSALS: Budget = BUDGETS["refusals"]
 
 _REFUSED = frozenset({401, 403, 404, 405, 429})
 
 Shown = Literal["key", "session"]
-Holder = str | int  # an address, or the hash of what was good lately
+Holder = str | int  # an address, or the hash of a recently valid credential
 
 
 class RefusalDelay:
@@ -39,7 +40,7 @@ class RefusalDelay:
 
     Args:
         now: monotonic seconds.
-        pause: waits for so many seconds.
+        pause: waits for a number of seconds.
     """
 
     def __init__(
@@ -47,11 +48,11 @@ class RefusalDelay:
     ) -> None:
         self._rate = Rate(REFUSALS.default, REFUSALS.per_s, now)
         self._pause = pause
-        self._good: dict[Holder, None] = {}  # hashes of credentials, those heard of last at the end
+        self._good: dict[Holder, None] = {}  # hashes of credentials, the most recent at the end
         self._waiting = 0
 
     def holder(self, scope: Scope) -> Holder | None:
-        """Return by what a request's refusals are counted; None for one that comes from this process itself."""
+        """Return the key under which refusals are counted; None for requests from this process itself."""
         if not scope.get("client"):
             return None
         return next(
@@ -60,7 +61,7 @@ class RefusalDelay:
         )
 
     async def lets_pass(self, holder: Holder) -> bool:
-        """Wait until it is the holder's turn, where it was refused too often; False where that is too far away."""
+        """Wait if the holder was refused too often; return False if the wait would be too long."""
         behind_s = self._rate.behind_s(holder)
         if not behind_s:
             return True
@@ -73,7 +74,7 @@ class RefusalDelay:
         return behind_s <= LONGEST_S
 
     def answered(self, scope: Scope, holder: Holder, status: int, *, good: Shown | None) -> None:
-        """Count an answer; `good` says which of the things that the request shows was found good."""
+        """Count an answer; `good` says which of the request's credentials was valid."""
         if status in _REFUSED or (good is None and 400 <= status < 500):
             self._rate.charge(holder, 1)
         if status == 401:
@@ -87,7 +88,7 @@ class RefusalDelay:
 
 
 def _shown(scope: Scope) -> dict[Shown, int]:
-    """Return a number for each key or session that a request shows; nothing secret is kept."""
+    """Return a hash of each key or session in a request, so that nothing secret is stored."""
     connection = HTTPConnection(scope)
     credentials: dict[Shown, int] = {}
     with suppress(Unauthorized):
@@ -98,7 +99,7 @@ def _shown(scope: Scope) -> dict[Shown, int]:
 
 
 def network_of(address: str) -> str:
-    """Return an address as its caller is counted: one caller has 2^64 of the sixth version."""
+    """Return the network under which an address is counted: for IPv6 its /64, all of which belongs to one caller."""
     if ":" not in address:
         return address
     try:

@@ -1,8 +1,8 @@
-"""What the api processes of an installation tell each other of their callers, so that a limit holds over all of them.
+"""Share usage between the api processes of an installation, so that limits hold across all of them.
 
-Each says once a second which keys spent how many requests since it last did, and which account has how many sockets.
-A request never waits for that: a key that asks several processes at once may overdraw its bucket by what it spends in
-a second, and then waits until that has come back.
+Once a second, each process reports the requests that each key has spent since the last report, and the sockets of each
+account. Requests never wait for this: a key that uses several processes at once may overdraw its bucket by what it
+spends in a second, and then waits until that is refilled.
 """
 
 import asyncio
@@ -20,17 +20,17 @@ from sederunt.bus.connection import Bus
 from sederunt.bus.tasks import end
 
 EVERY_S = 1.0
-FORGOTTEN_S = 6.0  # a process not heard for so long has no sockets any more
+FORGOTTEN_S = 6.0  # the sockets of a process that is silent for so long no longer count
 SUBJECT = "use.api"
 
 logger = log.get(component="api")
 
 
 class SharedUse:
-    """One process's part in it.
+    """The part of one process in sharing usage.
 
     Args:
-        requests: what keys are charged, by their ids.
+        requests: the requests charged to keys, by key id.
         now: monotonic seconds.
     """
 
@@ -41,12 +41,12 @@ class SharedUse:
         self._told_sockets = False
 
     def tell(self) -> bytes | None:
-        """Return what others are to hear now; None where there is nothing new."""
+        """Return the next report to the other processes; None if there is nothing new."""
         requests = {str(key): count for key, count in self._requests.take_spent().items()}
         sockets = self._ledger.held("sockets")
         if not (requests or sockets or self._told_sockets):
             return None
-        self._told_sockets = bool(sockets)  # that the last one left is told once
+        self._told_sockets = bool(sockets)  # so that closing the last socket is reported once
         return json.dumps({"from": self._me, "requests": requests, "sockets": sockets}).encode()
 
     def hear(self, payload: bytes) -> None:
@@ -60,7 +60,7 @@ class SharedUse:
         self.sum_up()
 
     def sum_up(self) -> None:
-        """Add up what the others hold, without those that fell silent."""
+        """Add up the sockets of the other processes, except those that fell silent."""
         self._others = {
             process: other for process, other in self._others.items() if self._now() - other[0] < FORGOTTEN_S
         }
@@ -72,7 +72,7 @@ class SharedUse:
 
 @asynccontextmanager
 async def sharing(bus: Bus, use: SharedUse) -> AsyncIterator[None]:
-    """Exchange use with the other api processes for as long as the block lasts."""
+    """Exchange usage with the other api processes until the block ends."""
 
     async def on_message(message: Msg) -> None:
         try:

@@ -1,8 +1,8 @@
-"""Open sockets of this process by holder: an address works as long as the key, or session, that it was given to, and
-only where that may read. Every socket tells what is said in a meeting; one that takes orders needs `live` as well.
+"""Open sockets of this process by holder. A socket's address works only while the key or session that it was issued to
+is valid and may read: every socket transmits what is said in a meeting. One that takes orders needs `live` as well.
 
-A key may be revoked in another process, or by a command, and a person be removed. While sockets are open, their holders
-are looked at twice a second.
+A key may be revoked in another process or by a command, and a person may be removed. While sockets are open, their
+holders are therefore checked twice a second.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from sederunt.errors import TooManyRequests, Unauthorized
 from sederunt.model.budgets import count_of
 
 LOOK_S = 0.5
-AGAIN_S = 30  # what a caller is told that has too many sockets
+AGAIN_S = 30  # Retry-After for a caller with too many sockets
 _KEY_BYTES = 16  # of a key's id; the digest of a session is longer
 
 logger = log.get(component="api")
@@ -30,7 +30,7 @@ logger = log.get(component="api")
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
-    """The key or session that a socket's address was given to."""
+    """The key or session that a socket's address was issued to."""
 
     account_id: UUID
     name: bytes  # a key's id, or the digest of a session
@@ -38,31 +38,31 @@ class _Holder:
 
 
 class SocketHolders:
-    """Counts the open sockets of each account, and ends those whose holder has lost its access.
+    """Counts the open sockets of each account, and ends those whose holder has lost access.
 
     Args:
-        ledger: where the sockets of each account are counted.
+        ledger: counts the sockets of each account.
         now: monotonic seconds.
     """
 
     def __init__(
         self, accounts: Accounts, sign_ins: SignIns, ledger: Ledger, now: Callable[[], float] = monotonic
     ) -> None:
-        self.frames = Rate.per_minute(count_of("account_frames"), now)  # of each account: many sockets say much
+        self.frames = Rate.per_minute(count_of("account_frames"), now)  # of each account, over all of its sockets
         self._accounts, self._sign_ins, self._ledger = accounts, sign_ins, ledger
         self._held: dict[_Holder, tuple[asyncio.Event, int]] = {}  # holder → (it is over, sockets)
         self._looking: asyncio.Task[None] | None = None
 
     @asynccontextmanager
     async def hold(self, account_id: UUID, name: bytes, *, acts: bool) -> AsyncIterator[asyncio.Event]:
-        """Provide an event that is set once a key is revoked or expired, or a session over, while a socket is open.
+        """Provide an event that is set when the key is revoked or expires, or the session ends, while a socket is open.
 
-        Raises Unauthorized for a holder that is so already, or lacks a scope, TooManyRequests where the account has too
+        Raises Unauthorized if that has happened already or a scope is missing, TooManyRequests if the account has too
         many sockets.
 
         Args:
-            name: of the holder, as its address tells it.
-            acts: whether the socket takes orders, which a person may lose the right to.
+            name: the holder's name, as in the socket's address.
+            acts: whether the socket takes orders, a right that a person may lose.
         """
         holder = _Holder(account_id, name, frozenset({Scope.READ, Scope.LIVE} if acts else {Scope.READ}))
         if not await self._is_let_in(holder):
@@ -93,20 +93,20 @@ class SocketHolders:
 
     async def _look_again_and_again(self) -> None:
         while True:
-            await asyncio.sleep(LOOK_S)  # of the machine's own time: a key expires by the database's
+            await asyncio.sleep(LOOK_S)  # real time, not the injected clock: keys expire by the database's time
             try:
                 await self.look()
-            except Exception as error:  # the database is away: asked again in a moment
+            except Exception as error:  # the database is away: the next round tries again
                 logger.warning("holders of sockets cannot be looked at", action="holders_unread", error=str(error))
 
     async def look(self) -> None:
-        """Tell the sockets whose holder may not have them any more."""
+        """Set the events of sockets whose holder has lost access."""
         for holder, (revocation, _) in list(self._held.items()):
             if not revocation.is_set() and not await self._is_let_in(holder):
                 revocation.set()
 
     async def refuse_who_is_over(self, caller: Caller) -> None:
-        """Raise Unauthorized where a caller's key was revoked, or the session ended, while their request lasted."""
+        """Raise Unauthorized if the caller's key was revoked, or the session ended, during the request."""
         if not await self._is_let_in(_Holder(caller.account_id, caller.holder, frozenset())):
             raise Unauthorized
 

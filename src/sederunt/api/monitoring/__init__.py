@@ -1,1 +1,1 @@
-"""What machines ask: probes, and metrics of this process and of the installation."""
+"""Probes, and metrics of this process and of the installation."""

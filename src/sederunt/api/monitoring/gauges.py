@@ -1,4 +1,4 @@
-"""What `/metrics` says of the installation: seats, processes, bots, queues, webhooks. Read at each scrape."""
+"""Gauges of the installation for `/metrics`: seats, processes, bots, queues, webhooks. Read at each scrape."""
 
 import asyncio
 from collections import Counter
@@ -23,8 +23,8 @@ from sederunt.model.status import AT_WORK
 logger = log.get(component="api")
 
 ROLES = ("api", "host", "worker")
-READ_S = 5.0  # how long a part may take
-BOOKED_AHEAD = timedelta(minutes=10)  # a machine that is ordered now is there by then
+READ_S = 5.0  # time limit for reading one part
+BOOKED_AHEAD = timedelta(minutes=10)  # a machine that is ordered now is ready by then
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +39,7 @@ class GaugeSources:
 
 
 class ProcessGauges:
-    """What the processes tell of themselves."""
+    """The processes, by their heartbeats."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         gauge = partial(_gauge, registry)
@@ -75,7 +75,7 @@ class ProcessGauges:
 
 
 class BudgetGauges:
-    """What the processes tell of the budgets that they count."""
+    """The budgets that the processes count, by their heartbeats."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         gauge = partial(_gauge, registry)
@@ -97,7 +97,7 @@ class BudgetGauges:
 
 
 class WorkGauges:
-    """What there is to do: bots and the seats that they take, jobs in queues, webhooks."""
+    """Pending work: bots and the seats that they take, jobs in queues, webhooks."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         gauge = partial(_gauge, registry)
@@ -116,7 +116,7 @@ class WorkGauges:
             self._seats.labels(state).set(count)
 
     async def read(self, sources: GaugeSources) -> None:
-        """Read rows and queues. What does not answer leaves its last values: /ready says that it is away."""
+        """Read rows and queues. Parts that do not answer keep their last values: /ready reports that they are away."""
         now = sources.clock.now()
         await _tried(self._read_line(sources, now))
         await _tried(self._read_webhooks(sources, now))
@@ -153,7 +153,7 @@ class WorkGauges:
 
 
 class InstallationGauges:
-    """The gauges that are the same whichever api process is asked."""
+    """The gauges that have the same values in every api process."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._processes, self._budgets = ProcessGauges(registry), BudgetGauges(registry)
@@ -180,5 +180,5 @@ async def _tried(reading: Awaitable[None]) -> None:
     try:
         async with asyncio.timeout(READ_S):
             await reading
-    except Exception as error:  # whatever a driver raises: the counters of this process are told all the same
+    except Exception as error:  # any driver error: the counters of this process are reported all the same
         logger.warning("a part was not counted", action="not_counted", error=str(error)[:200])

@@ -1,4 +1,4 @@
-"""What this process counts, in the text format of Prometheus. A registry per application, so that tests stay apart."""
+"""The metrics of this process, in the text format of Prometheus. Each application has its own registry, for tests."""
 
 import asyncio
 from contextlib import AbstractContextManager
@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from sederunt.api.monitoring.gauges import GaugeSources, InstallationGauges
 
-SCRAPE_S = 1.0  # that a scrape is told again: it needs no key, and asks the database and every queue
+SCRAPE_S = 1.0  # a scrape is cached for so long: it needs no key, and queries the database and every queue
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
@@ -33,11 +33,11 @@ class Metrics:
         )
         self.installation = InstallationGauges(self._registry)
         self._scraping = asyncio.Lock()
-        self._scraped: tuple[float, bytes] | None = None  # when, and what was told
+        self._scraped: tuple[float, bytes] | None = None  # (time, answer)
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request that was answered. `route` is the template of the path, never the path."""
+        """Count an answered request. `route` is the template of the path, never the path itself."""
         series = self._known.get((method, route, status))
         if series is None:
             series = (self._answered.labels(method, route, str(status)), self._seconds.labels(route))
@@ -46,15 +46,15 @@ class Metrics:
         series[1].observe(seconds)
 
     def listening(self, kind: str) -> AbstractContextManager[object]:
-        """Count a socket as open for as long as the block lasts."""
+        """Count a socket as open until the block ends."""
         return self._listeners.labels(kind).track_inprogress()
 
     def socket_closed(self, kind: str, code: int) -> None:
-        """Count a socket that was closed, by whom ever."""
+        """Count a socket that either side has closed."""
         self._closed.labels(kind, str(code)).inc()
 
     async def scrape(self, sources: GaugeSources) -> bytes:
-        """Return every metric of this process and of the installation, made once a second for all who ask."""
+        """Return all metrics of this process and of the installation, read at most once a second."""
         async with self._scraping:
             if self._scraped is None or monotonic() >= self._scraped[0] + SCRAPE_S:
                 await self.installation.read(sources)
@@ -62,5 +62,5 @@ class Metrics:
             return self._scraped[1]
 
     def text(self) -> bytes:
-        """Write every metric as Prometheus reads it."""
+        """Return all metrics in Prometheus' format."""
         return generate_latest(self._registry)

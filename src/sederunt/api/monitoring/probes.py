@@ -1,4 +1,4 @@
-"""Questions of machines: is the process alive, can it work, how is the installation, what was counted. No key."""
+"""Probes for machines, without a key: is the process alive, can it work, how is the installation, and the metrics."""
 
 from starlette.requests import Request
 from starlette.responses import Response

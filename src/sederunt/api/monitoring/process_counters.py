@@ -1,4 +1,4 @@
-"""The counters of hosts and workers for Prometheus, read from their last heartbeats; a series per process."""
+"""The counters of hosts and workers for Prometheus, read from their last heartbeats; one series per process."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,14 +11,14 @@ from sederunt.counters import MEASURES, CounterRow, Told, cumulated
 
 
 class ProcessCountersCollector(Collector):
-    """Shows the counters that were heard last."""
+    """Exports the counters of the last heartbeats."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._heard: Mapping[tuple[str, str], Told] = {}
         registry.register(self)
 
     def hear(self, living: Iterable[Heartbeat]) -> None:
-        """Take over the last heartbeats of the living processes."""
+        """Store the counters from the last heartbeats of the living processes."""
         self._heard = {(heartbeat.role, heartbeat.name): heartbeat.facts.get("tally", {}) for heartbeat in living}
 
     def collect(self) -> Iterator[Metric]:
