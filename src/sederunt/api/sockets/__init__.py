@@ -1,1 +1,1 @@
-"""The WebSockets of a bot, what their clients may ask, and the same events by plain requests."""
+"""The WebSockets of a bot, the actions of their clients, and the same events by plain requests."""

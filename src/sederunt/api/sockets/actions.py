@@ -1,4 +1,4 @@
-"""What a client of the event socket may ask: a table of actions. Success is silent, a refusal is an exception."""
+"""The table of actions for clients of the event socket. Success is silent; a refusal is an exception."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ class ChatData(Body):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Action:
-    """What one action takes, and what it does."""
+    """An action: the data that it takes, and the function that carries it out."""
 
     data: type[Body]
     act: Callable[[ApiContext, Bot, Any], Awaitable[None]]
-    at_once: bool = False  # does not wait for actions that came before
+    at_once: bool = False  # does not wait for earlier actions
 
 
 async def _chat(context: ApiContext, bot: Bot, data: ChatData) -> None:
@@ -54,19 +54,19 @@ ACTIONS: Mapping[str, Action] = {
 
 @dataclass(frozen=True, slots=True)
 class ListenerAction:
-    """A frame that was understood."""
+    """A valid frame: an action and its data."""
 
     action: Action
     data: BaseModel
 
     async def carry_out(self, context: ApiContext, target: Bot) -> None:
-        """Do what a listener asked for. Raises what a REST request would have raised: RequestError, BusAway."""
+        """Carry out the action. Raises what a REST request would raise: RequestError, BusAway."""
         bot = await context.bots.get(target.id, target.account_id)
         await self.action.act(context, bot, self.data)
 
 
 def order_of(frame: str | bytes) -> ListenerAction:
-    """Return what a frame asks for. Raises RequestError."""
+    """Return the action of a frame. Raises RequestError."""
     if isinstance(frame, bytes):
         raise RequestError("Binary frames are not understood: send JSON as text.")
     try:

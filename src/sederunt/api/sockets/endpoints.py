@@ -1,7 +1,7 @@
-"""The three sockets of a bot: who may open them, what goes out, what comes in, and how each ends.
+"""The three sockets of a bot: who may open them, outgoing and incoming messages, and how each socket ends.
 
-A listener is refused before its handshake is answered, by the status and body that a REST request would get. After
-that it is told everything in frames, and sent away by a code of `realtime/messages`.
+A listener is refused before the handshake, with the status and body that a REST request would get. After the handshake
+it gets everything in frames, and is disconnected with a code of `realtime/messages`.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ from sederunt.realtime.snapshot import final_values
 
 PATH = "/realtime/{id}/{kind}/{token}"
 
-PATIENCE_S = 10.0  # a listener whose line takes nothing for so long is too slow
-BREATH = 50  # messages to one listener before others are served: sending does not wait while the line has room
-FRAMES_PER_MINUTE = count_of("frames")  # of one client; more of them wait to be read
-MOST_ORDERS = count_of("orders")  # actions of one client that wait for the one before
+PATIENCE_S = 10.0  # a listener that reads nothing for so long is too slow
+BREATH = 50  # messages to one listener before others are served: sending does not wait while the buffer has room
+FRAMES_PER_MINUTE = count_of("frames")  # of one client; further frames wait to be read
+MOST_ORDERS = count_of("orders")  # queued actions of one client
 
-# A challenged bot may be about to try again; of the others nothing more is to be heard.
+# A bot that was detected may be about to try again; the other endings are final.
 _OVER = ENDINGS - {BotStatus.BOT_DETECTED}
 
 logger = log.get(component="api")
@@ -48,7 +48,7 @@ Outgoing = AsyncGenerator[str | bytes | Closing, None]
 
 
 async def realtime(websocket: WebSocket) -> None:
-    """Serve every socket of every bot."""
+    """Serve all sockets of all bots."""
     context: ApiContext = websocket.app.state.context
     async with contextlib.AsyncExitStack() as stack:
         try:
@@ -67,12 +67,12 @@ async def realtime(websocket: WebSocket) -> None:
 
 
 async def nowhere(websocket: WebSocket) -> None:
-    """Refuse every other path: the framework's own refusal would be a bare 403."""
+    """Refuse every other path, since the framework's own refusal is a bare 403."""
     await websocket.send_denial_response(answer_to(NotFound("There is no socket at this path.")))
 
 
 async def _opened(context: ApiContext, websocket: WebSocket) -> tuple[Bot, SocketKind]:
-    """Return which socket of which bot this address opens. Raises NotFound, Unauthorized."""
+    """Return the bot and the kind of socket that this address opens. Raises NotFound, Unauthorized."""
     parts = websocket.path_params
     try:
         kind, bot_id = SocketKind(parts["kind"]), UUID(parts["id"])
@@ -87,7 +87,7 @@ async def _opened(context: ApiContext, websocket: WebSocket) -> tuple[Bot, Socke
 
 
 def since_of(text: str | None) -> int | None:
-    """Return the number after which a listener wants to read on. Raises InvalidConfig."""
+    """Return the sequence number after which a listener resumes. Raises InvalidConfig."""
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 19):
@@ -99,14 +99,14 @@ def since_of(text: str | None) -> int | None:
 async def outgoing_of(
     context: ApiContext, bot: Bot, kind: SocketKind, since: int | None, *, greets: bool = True
 ) -> AsyncIterator[Outgoing]:
-    """Open what a listener is to be sent; `greets` as in `Channel.events`. Raises BusAway."""
+    """Open the stream of messages for a listener; `greets` as in `Channel.events`. Raises BusAway."""
     if bot.status in _OVER:
         newest = await feeds.last_sequence(context.bus, bot.id)
         if kind is SocketKind.AUDIO or since is None or not newest or _has_lost_events(context, bot):
             final = None
             if kind is not SocketKind.AUDIO and (greets or since != newest or not newest):
                 view = await context.bots.view(bot.id, bot.account_id)
-                # Hours of it take a good part of a second.
+                # A meeting of hours takes a good part of a second.
                 final = await asyncio.to_thread(lambda: messages.connected(final_values(view), newest))
             yield _afterwards(final)
             return
@@ -117,7 +117,7 @@ async def outgoing_of(
 
 
 def _has_lost_events(context: ApiContext, bot: Bot) -> bool:
-    """Return whether the first events of a meeting may have had their time in the store."""
+    """Return whether the first events of a meeting may have expired in the store."""
     start = bot.scheduled_for or bot.created_at
     return (context.clock.now() - start).total_seconds() > FEED_AGE_S - 60
 
@@ -134,7 +134,7 @@ async def _until_over(revocation: asyncio.Event) -> Closing:
 
 
 class _Connection:
-    """One listener, from the handshake to the end."""
+    """The connection of one listener after its handshake."""
 
     def __init__(self, websocket: WebSocket, context: ApiContext, bot: Bot, kind: SocketKind) -> None:
         self._websocket, self._context, self._bot, self._kind = websocket, context, bot, kind
@@ -143,10 +143,10 @@ class _Connection:
         self._sent = 0
 
     async def serve(self, outgoing: Outgoing, revocation: asyncio.Event) -> None:
-        """Returns when the socket is closed and what its client asked for is done.
+        """Return when the socket is closed and its client's orders are carried out.
 
         Args:
-            revocation: set once the key, or the session, that the address belongs to is good for nothing any more.
+            revocation: set when the key or session of the address is no longer valid.
         """
         opened_at, facts = time.monotonic(), {"bot_id": str(self._bot.id), "kind": self._kind.value}
         logger.info("listener came", action="socket_opened", **facts)
@@ -159,11 +159,11 @@ class _Connection:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             closing = self._closing(done.pop())
             await end(*tasks)
-            # Close from our side; where the other side was first, that is over already.
+            # Nothing is left to close if the other side was first.
             with contextlib.suppress(WebSocketDisconnect, RuntimeError):
                 await self._websocket.close(closing.code, closing.reason)
             if closing is not messages.REVOKED:
-                await self._orders.join()  # whoever says goodbye after an order still means it
+                await self._orders.join()  # orders sent before the client left are still carried out
         finally:
             await end(action_task, *tasks)
         self._context.metrics.socket_closed(self._kind, closing.code)
@@ -188,7 +188,7 @@ class _Connection:
                     await self._websocket.send_text(item)
                 else:
                     await self._websocket.send_bytes(item)
-            except RuntimeError:  # the server has said goodbye to it already
+            except RuntimeError:  # the server has closed it already
                 raise WebSocketDisconnect(1006) from None
         self._sent += 1
         if self._sent % BREATH == 0:
@@ -206,7 +206,7 @@ class _Connection:
             await self._take(message.get("text") or message.get("bytes") or "")
 
     async def _until(self, pace: Rate, holder: Hashable) -> None:
-        """Return once a message may be read; nothing more of this socket is until then."""
+        """Wait until another message of this socket may be read."""
         while wait_s := pace.wait_s(holder):
             await self._context.clock.sleep(wait_s)
 
@@ -228,7 +228,7 @@ class _Connection:
             await self._refuse(error)
 
     async def _act(self) -> None:
-        """Carry out what was ordered, one after another: chat messages keep their order."""
+        """Carry out orders one after another, so that chat messages keep their order."""
         while True:
             order = await self._orders.get()
             try:
@@ -240,14 +240,14 @@ class _Connection:
                 self._orders.task_done()
 
     async def _refuse(self, error: Exception) -> None:
-        """Send the message that a REST request would have been answered with."""
+        """Send the message that a REST request would get as its answer."""
         answer = json.loads(bytes(answer_to(error).body))
         await self._send(messages.error(answer["message"]))
 
     # The end
 
     def _closing(self, task: "asyncio.Task[Closing]") -> Closing:
-        """Return how it ends now that one of the two talks is over."""
+        """Return how the socket closes, from the task that finished first."""
         match task.exception():
             case None:
                 return task.result()

@@ -1,4 +1,4 @@
-"""What happens in a meeting by plain requests, for who cannot hold a socket open: the same events, in answers."""
+"""The events of a meeting by plain requests, for clients that cannot hold a socket open."""
 
 import asyncio
 import json
@@ -16,30 +16,30 @@ from sederunt.realtime.messages import Closing
 
 LONGEST_WAIT_S = 25
 MOST_EVENTS = 500
-_TOGETHER_S = 0.1  # what comes so soon after the first goes into one answer
+_TOGETHER_S = 0.1  # events that follow the first one so soon go into the same answer
 
 
 @dataclass
 class _LiveHeard:
-    """What an answer will tell."""
+    """The events of one answer."""
 
     since: int | None
     events: list[dict[str, Any]] = field(default_factory=list)
     is_over: bool = False
 
     def take(self, item: str | bytes | Closing) -> bool:
-        """Take the next message; whether there is room for another."""
+        """Take the next message; return whether there is room for another."""
         if isinstance(item, Closing):
             self.is_over = True
             return False
         message: dict[str, Any] = json.loads(item)
-        if "seq" in message:  # without: of this moment only, such as a draft
+        if "seq" in message:  # messages without one, such as drafts, are not stored
             self.events.append(message)
         return len(self.events) < MOST_EVENTS
 
     @property
     def next(self) -> int:
-        """Return the number after which the next request goes on."""
+        """Return the sequence number after which the next request resumes."""
         return int(self.events[-1]["seq"]) if self.events else self.since or 0
 
 
@@ -59,7 +59,7 @@ async def follow_bot(call: Call) -> Response:
 
 
 async def _hear(answer: _LiveHeard, outgoing: Outgoing, wait_s: float) -> None:
-    """Take what is there, or where that is nothing, what comes within so long."""
+    """Take the available events; if there are none, wait up to `wait_s` for some."""
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(wait_s) as patience:
