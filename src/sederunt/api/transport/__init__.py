@@ -1,1 +1,1 @@
-"""HTTP beneath the handlers: connections, one middleware, bodies, uploads, files with ranges, entity tags."""
+"""HTTP below the handlers: connections, one middleware, bodies, uploads, files with ranges, entity tags."""

@@ -1,4 +1,4 @@
-"""Reading JSON bodies: counted while they stream in, and never a 500, whatever they hold."""
+"""Read JSON bodies: counted while they stream in, and never answered with 500, whatever they contain."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
@@ -8,11 +8,11 @@ from starlette.requests import Request
 from sederunt import foreign_json
 from sederunt.errors import InvalidConfig, TooLarge
 
-# Fields and elements are read one by one while every caller waits: a body of 12 MB took two seconds. The text of a day
-# of speech, as a comparison's reference, has some 20,000.
+# Parsing fields and elements blocks all callers: a body of 12 MB took two seconds. A day of speech as a comparison's
+# reference has some 20,000 commas.
 MOST_COMMAS = 50_000
 _NOT_JSON = "The body is not valid JSON."
-_FORM = "application/x-www-form-urlencoded"  # what curl and others say of a body that they made of fields
+_FORM = "application/x-www-form-urlencoded"  # sent by curl and others by default
 
 
 async def json_body(
@@ -21,7 +21,7 @@ async def json_body(
     """Return the parsed body, whatever its Content-Type says. Raises TooLarge, InvalidConfig.
 
     Args:
-        before_reading: is told how many bytes it has, and returns when they may be parsed.
+        before_reading: gets the number of bytes, and returns when they may be parsed.
     """
     coding = request.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
@@ -39,7 +39,7 @@ async def json_body(
 
 
 async def whole_body(request: Request, most_bytes: int) -> bytes:
-    """Return the body, of at most so many bytes. Raises TooLarge as soon as there are more."""
+    """Return the body of at most `most_bytes`. Raises TooLarge as soon as there are more."""
     refuse_declared(request, most_bytes)
     body = bytearray()
     async for chunk in request.stream():
@@ -50,7 +50,7 @@ async def whole_body(request: Request, most_bytes: int) -> bytes:
 
 
 def refuse_declared(request: Request, most_bytes: int) -> None:
-    """Raise TooLarge where Content-Length says more than is allowed: nothing is read then."""
+    """Raise TooLarge, before anything is read, if Content-Length exceeds the limit."""
     length = request.headers.get("content-length", "")
     if length.isascii() and length.isdigit() and int(length[:20]) > most_bytes:
         raise too_large(most_bytes)
@@ -61,7 +61,7 @@ def too_large(most_bytes: int) -> TooLarge:
 
 
 def parse_json(body: bytes) -> Any:
-    """Return the value. NaN, Infinity, endless nesting and numbers of thousands of digits are no JSON for us."""
+    """Return the value. NaN, Infinity, endless nesting and numbers of thousands of digits are refused."""
     if not body.strip():
         raise InvalidConfig({"body": ["The body is empty; a JSON object was expected."]})
     refuse_parts(body)
@@ -72,7 +72,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def refuse_parts(body: bytes, most: int = MOST_COMMAS) -> None:
-    """Raise InvalidConfig for a body of too many parts, before anything is read of it."""
+    """Raise InvalidConfig for a body of too many parts, before it is parsed."""
     if body.count(b",") > most:
         raise InvalidConfig({"body": [f"The body has too many parts: more than {most:,} commas."]})
 

@@ -1,18 +1,18 @@
 """Cache the rendered bodies of bots and recordings that have ended.
 
-A body is known by its entity tag, which stands for everything that it is made of, the caller's own addresses included:
-see `etags`. So nothing kept here is ever out of date, and nobody is sent what another caller may see.
+The key of a body is its entity tag, which depends on everything in the body, including the caller's own addresses (see
+`etags`). Entries are therefore never out of date, and no caller gets what only another one may see.
 """
 
 from collections import Counter, OrderedDict
 from uuid import UUID
 
-# Smaller bodies are made as fast as they are found; one that takes a quarter of all is not kept.
+# Smaller bodies are rendered as fast as they are looked up; one larger than a quarter of the cache is not stored.
 LEAST_BYTES, MOST_BYTES = 32_000, 32_000_000
 
 
 class BodyCache:
-    """The bodies of one process that were asked for last."""
+    """The most recently requested bodies of one process."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -21,18 +21,18 @@ class BodyCache:
         self._bytes = 0
 
     def has(self, resource_id: UUID) -> bool:
-        """Return whether there is any body of a bot or recording."""
+        """Return whether any body of a bot or recording is cached."""
         return self._resources[resource_id] > 0
 
     def get(self, etag: str) -> bytes | None:
-        """Return the body of a tag, where it is here."""
+        """Return the body of a tag, if it is cached."""
         if etag not in self._bodies:
             return None
         self._bodies.move_to_end(etag)
         return self._bodies[etag][1]
 
     def keep(self, resource_id: UUID, etag: str, body: bytes, *, least_bytes: int = LEAST_BYTES) -> None:
-        """Keep a body; the least recently used ones make room."""
+        """Keep a body, and drop the least recently used ones to make room."""
         if etag in self._bodies or not least_bytes <= len(body) <= self._most_bytes / 4:
             return
         self._bodies[etag] = (resource_id, body)
@@ -42,7 +42,7 @@ class BodyCache:
             self._drop(next(iter(self._bodies)))
 
     def forget(self, resource_id: UUID) -> None:
-        """Drop all of a bot or recording: it was deleted."""
+        """Drop all bodies of a deleted bot or recording."""
         for etag in [etag for etag, (owner, _) in self._bodies.items() if owner == resource_id]:
             self._drop(etag)
 

@@ -1,8 +1,8 @@
-"""The connections of an API process, and which of them have to go: no caller without a key may shut the others out.
+"""The connections of an API process, and which of them are closed: no caller without a key may lock out the others.
 
-A connection that has not brought a whole request head costs its opener nothing. So there may be few of them from one
-address, each has little time, and where the process is full the oldest of them makes room. Connections that wait for
-their next request go after those, then answers that nobody reads; no other one is cut off while it is answered.
+A connection without a complete request head costs its opener nothing. Their number per address is therefore small, each
+has little time, and if the process is full, the oldest of them is closed to make room. Connections that wait for their
+next request follow, then those whose answers nobody reads; no other connection is cut off while it is answered.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from sederunt.api.transport.unread_answers import TAKEN_S, AnsweredConnection, U
 from sederunt.model.budgets import count_of
 
 HEAD_S = 20.0  # from the connection, or the first byte of a further request, to the end of its headers
-BODY_S, BODY_BYTES = 30.0, 32 * 1024  # a body that is being sent brings so much in that time, or its end
-LINGER_S = 30.0  # of a body whose request has its answer: who sends on without an end is cut off then
+BODY_S, BODY_BYTES = 30.0, 32 * 1024  # in that time, a body must bring so much or end
+LINGER_S = 30.0  # how long a body may continue after its request is answered
 LOOK_S = 1.0
 HALF_OPEN = "half_open_connections"
 RESERVED_FILES = 256  # for the database, the storage, the bus and everything else
@@ -27,16 +27,16 @@ logger = log.get(component="api")
 
 
 class Connection(AnsweredConnection, Protocol):
-    """What is counted: a protocol of the server."""
+    """A counted connection: a protocol of the server."""
 
     def is_held_up(self) -> bool:
-        """Return whether it is us who do not read."""
+        """Return whether we have paused reading."""
 
     def cut(self) -> None:
-        """End it at once."""
+        """End the connection at once."""
 
     def time_out(self) -> None:
-        """End it with an answer."""
+        """End the connection with an answer."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class _Body:
     since: float
     came: int = 0  # bytes since then
     pieces: int = 0
-    ends: float | None = None  # when it is cut off at the latest; None while its request has no answer
+    ends: float | None = None  # when it is cut off; None until its request is answered
 
     def is_in_crumbs(self) -> bool:
         return self.pieces > MOST_CRUMBS and self.came < self.pieces * CRUMB_BYTES
@@ -52,7 +52,7 @@ class _Body:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConnectionLimits:
-    """How many connections, and how long they may take."""
+    """Limits on the number of connections and on their times."""
 
     most: int
     most_half_per_address: int = count_of(HALF_OPEN)
@@ -63,11 +63,11 @@ class ConnectionLimits:
 
 
 class Connections:
-    """Counts them for one process.
+    """Counts the connections of one process.
 
     Args:
-        monotonic: seconds.
-        ledger: where those of each address are counted that have not brought a whole request.
+        monotonic: returns seconds.
+        ledger: counts the connections of each address that have no complete request head.
     """
 
     def __init__(self, limits: ConnectionLimits, monotonic: Callable[[], float], ledger: Ledger) -> None:
@@ -78,13 +78,13 @@ class Connections:
         self._bodies: dict[Connection, _Body] = {}
         self._unread: UnreadAnswers[Connection] = UnreadAnswers(limits.most_unread_bytes, limits.taken_s)
         self._timer: asyncio.TimerHandle | None = None
-        self.ended = 0  # how many were cut off or timed out
+        self.ended = 0  # connections cut off or timed out
 
     def __len__(self) -> int:
         return len(self._all)
 
     def came(self, connection: Connection, address: str) -> bool:
-        """Count a new connection; False where there is no room for it, and none could be made."""
+        """Count a new connection; return False if there is no room for it and none can be made."""
         if self._ledger.used(HALF_OPEN, address) >= self._limits.most_half_per_address:
             self._ledger.refuse(HALF_OPEN)
             self._end(next(one for one in self._half if self._all[one] == address))
@@ -99,7 +99,7 @@ class Connections:
         return True
 
     def begun(self, connection: Connection) -> None:
-        """Note that a request begins to come in."""
+        """Note that a request begins to arrive."""
         if connection not in self._all or connection in self._half:
             return
         self._idle.pop(connection, None)
@@ -108,14 +108,14 @@ class Connections:
         self._watch()
 
     def has_head(self, connection: Connection) -> None:
-        """Note that the headers are whole, and a body may follow."""
+        """Note that the headers are complete, and a body may follow."""
         self._no_longer_half(connection)
         if connection in self._all:
             self._bodies[connection] = _Body(self._monotonic())
             self._watch()
 
     def has_body(self, connection: Connection, count: int) -> None:
-        """Note a piece of a body. Who sends one in crumbs is cut off: each of them costs as much as a block."""
+        """Note a piece of a body. A body in tiny pieces is cut off, since each costs as much as a whole block."""
         if body := self._bodies.get(connection):
             body.came += count
             body.pieces += 1
@@ -123,28 +123,28 @@ class Connections:
                 self._end(connection)
 
     def is_whole(self, connection: Connection) -> None:
-        """Note that the request is whole."""
+        """Note that the request is complete."""
         self._bodies.pop(connection, None)
 
     def is_answered(self, connection: Connection) -> None:
-        """Note that nothing goes on there until the next request, but for the rest of a body that nobody wants."""
+        """Note that the connection is idle until the next request, except for the unread rest of a body."""
         if body := self._bodies.get(connection):
             body.ends = self._monotonic() + LINGER_S
         if connection in self._all and connection not in self._half:
             self._idle[connection] = None
 
     def is_unread(self, connection: Connection) -> None:
-        """Note that the line is full, and an answer waits here."""
+        """Note that the send buffer is full, and an answer waits here."""
         if connection in self._all:
             self._unread.waits(connection, self._all[connection], self._monotonic())
             self._watch()
 
     def is_read(self, connection: Connection) -> None:
-        """Note that there is room on the line again."""
+        """Note that the send buffer has room again."""
         self._unread.goes_on(connection)
 
     def left(self, connection: Connection) -> None:
-        """Forget a connection that is over, or became a socket."""
+        """Forget a connection that has ended or become a WebSocket."""
         self._no_longer_half(connection)
         self._idle.pop(connection, None)
         self._bodies.pop(connection, None)
@@ -172,7 +172,7 @@ class Connections:
             self._watch()
 
     def look(self) -> None:
-        """End what takes too long."""
+        """End connections that take too long."""
         now = self._monotonic()
         slow = []
         for connection, since in self._half.items():

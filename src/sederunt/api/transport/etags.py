@@ -1,7 +1,7 @@
-"""Entity tags of resources that have ended: a caller who has the body gets a 304, and nothing large is read for it.
+"""Entity tags of resources that have ended: a caller who has the body gets a 304, for which nothing large is read.
 
-The tag stands for everything that the body is made of: the row as this caller sees it, its addresses included, and how
-many children it has. Those of a bot or recording that has ended are never changed, only added to or deleted with it.
+The tag depends on everything in the body: the row as this caller sees it, including its addresses, and the number of
+its children. Children of an ended bot or recording are never changed, only added, or deleted together with it.
 """
 
 import hashlib
@@ -20,24 +20,24 @@ def etag_of(values: Mapping[str, Any], *parts: object) -> str:
 
     Args:
         values: its own fields, without children.
-        parts: what else it depends on: how many children there are, what the query asks for.
+        parts: everything else that it depends on: the number of children, the query's parameters.
     """
     text = json.dumps((__version__, values, *parts))
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 
 def is_asked(request: Request) -> bool:
-    """Return whether the caller has a body already, and wants to know whether it still holds."""
+    """Return whether the caller has a body already and asks whether it is still valid."""
     return "if-none-match" in request.headers
 
 
 def tag_of_gzip(etag: str) -> str:
-    """Return the tag of the same body, compressed: by the standard it is another one."""
+    """Return the tag of the same body when compressed: the standard requires a different one."""
     return f'{etag[:-1]}-gzip"'
 
 
 def held_tag(request: Request, etag: str) -> str | None:
-    """Return the tag by which the caller has this body already, compressed or not; None where it has not."""
+    """Return the tag under which the caller has this body already, compressed or not; None if it has not."""
     tags = (tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(","))
     match = next((tag for tag in tags if tag in ("*", etag, tag_of_gzip(etag))), None)
     return etag if match == "*" else match
@@ -49,5 +49,5 @@ def headers_of(etag: str) -> dict[str, str]:
 
 
 def not_modified(etag: str) -> Response:
-    """Answer that the caller's body still holds."""
+    """Answer that the caller's body is still valid."""
     return Response(status_code=304, headers=headers_of(etag))

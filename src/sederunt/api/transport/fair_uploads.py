@@ -5,17 +5,17 @@ import contextlib
 import time
 from collections.abc import Iterator
 
-# An upload waits no longer than this for others before it takes its next chunk (256 KiB from a fast caller): requests
-# that wait themselves, such as one that posts to a chat, must not hold it up.
+# An upload waits no longer than this for other requests before it takes its next chunk (256 KiB from a fast caller):
+# requests that wait themselves, such as a chat message, must not hold it up.
 LONGEST_S = 0.01
-# As long as others ask, it leaves a pause after each chunk: a new request needs some turns of the event loop before it
-# is known here. That is some 130 MB/s; alone, an upload goes as fast as it can.
+# While there are other requests, an upload pauses after each chunk: a new request needs some turns of the event loop
+# before it is known here. That limits it to some 130 MB/s; alone, an upload is not slowed down.
 PAUSE_S = 0.001
-OTHERS_S = 1.0  # others are around for so long after the last of them was answered
+OTHERS_S = 1.0  # the pauses go on for so long after the last other request was answered
 
 
 class Traffic:
-    """The requests of one process. Belongs to its event loop."""
+    """The requests of one process, for use in its event loop only."""
 
     def __init__(self) -> None:
         self._answering = 0
@@ -25,7 +25,7 @@ class Traffic:
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
-        """Provide a request that others make way for."""
+        """Count a request for which uploads wait."""
         self._count(+1)
         try:
             yield
@@ -35,7 +35,7 @@ class Traffic:
 
     @contextlib.contextmanager
     def making_way(self) -> Iterator[None]:
-        """Keep others from making way for this request for so long; used inside of `answering`."""
+        """Exclude an upload, inside of `answering`, from the requests for which uploads wait."""
         self._count(-1)
         try:
             yield
@@ -43,7 +43,7 @@ class Traffic:
             self._count(+1)
 
     async def let_pass(self) -> None:
-        """Wait until no request is being answered, but only for a short time."""
+        """Wait, for a short time only, until no request is being answered."""
         await asyncio.sleep(PAUSE_S if time.monotonic() < self._around_until else 0)
         if not self._nobody.is_set():
             with contextlib.suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""Signed addresses of recordings, tracks, pictures and evidence: no key, ranges, no listing."""
+"""Signed addresses of recordings, tracks, pictures and evidence: without a key, with ranges, without listing."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ from sederunt.api.transport.ranges import ByteRange, Unsatisfiable, requested_sp
 from sederunt.media.containers import media_type_of
 from sederunt.storage.objects import CONTENT_TYPES
 
-REDIRECT_S = 3600.0  # how long the address in a bucket is good: longer than a download takes to begin
+REDIRECT_S = 3600.0  # validity of an address in the bucket: longer than a download takes to begin
 
 # Text from a meeting page must never run as a page of ours.
 _SAFE = {
@@ -29,7 +29,7 @@ async def get_file(context: ApiContext, request: Request) -> Response:
     key = _checked_key(context, request)
     size = await context.objects.size(key) if key else None
     if key is None or size is None:
-        # One answer for a wrong signature, an expired one and a file that is gone: nothing can be learned by trying.
+        # The same answer for a wrong or expired signature and a missing file, so that guessing reveals nothing.
         return message_response("There is no such file, or its address has expired.", 404)
     redirects = context.settings.storage.redirect and may_redirect(request.method, request.headers)
     if redirects and (bucket_url := await context.objects.presigned(key, REDIRECT_S)):
@@ -44,10 +44,10 @@ async def get_file(context: ApiContext, request: Request) -> Response:
 
 
 def may_redirect(method: str, headers: Mapping[str, str]) -> bool:
-    """Return whether this request may be sent on to the bucket.
+    """Return whether this request may be redirected to the bucket.
 
-    Not a HEAD, which the signature is not made for, and not the console's player: its content policy loads from its
-    own origin alone.
+    A HEAD may not, because the signature is for GET only; nor may the console's player, whose content policy allows
+    its own origin only.
     """
     return method == "GET" and headers.get("sec-fetch-site") != "same-origin"
 
@@ -67,7 +67,7 @@ def _answer(
 
 
 def _checked_key(context: ApiContext, request: Request) -> str | None:
-    """Return where the file lies, if this address was signed by us and still holds."""
+    """Return the file's storage key if we signed this address and it is still valid."""
     resource, id_, name = (request.path_params[part] for part in ("resource", "id", "name"))
     query = request.query_params
     try:
@@ -82,7 +82,7 @@ def _checked_key(context: ApiContext, request: Request) -> str | None:
         )
     except ValueError:
         return None
-    # Of an id the usual spelling alone: UUID() also takes braces, urn: and missing dashes.
+    # Only the usual spelling of an id: UUID() also accepts braces, urn: and missing dashes.
     return f"{resource}/{id_}/{name}" if is_valid and id_ == str(UUID(id_)) else None
 
 
@@ -101,7 +101,7 @@ async def _headers(context: ApiContext, key: str, size: int) -> dict[str, str]:
 
 
 def _sniffed(first: bytes) -> tuple[str, str]:
-    """Return (media type, extension) of what was uploaded under a name of no meaning."""
+    """Return (media type, extension) of an upload, whose name says nothing about its type."""
     picture = picture_type(first)
     if picture:
         return picture, "." + picture.partition("/")[2]

@@ -1,4 +1,4 @@
-"""The outermost layer: a request id, one log line and one count per request, and no answer that is not ours.
+"""The outermost layer: a request id, one log line and one count per request, and all errors in our format.
 
 Plain ASGI: a middleware of the framework's own kind costs more than this whole file.
 """
@@ -34,24 +34,24 @@ _UNKNOWN_ROUTE = "(none)"
 
 @dataclass(slots=True)
 class RequestInfo:
-    """What is known of one request while it lasts."""
+    """Facts about one request, collected while it is processed."""
 
     request_id: str
     traffic: Traffic
     route: str = _UNKNOWN_ROUTE  # template of the path: the path itself may hold secrets
     key_id: str | None = None
-    good: Shown | None = None  # by what its caller is known
-    quiet: bool = False  # asked by machines all the time: not worth a line
+    good: Shown | None = None  # the credential that identified its caller
+    quiet: bool = False  # polled by machines all the time: not worth a log line
     status: int = 0
 
     def comes_from(self, caller: Caller) -> None:
-        """Note whose request it is."""
+        """Note the request's caller."""
         self.key_id = str(caller.key_id or caller.person_id)
         self.good = "key" if caller.key_id else "session"
 
 
 class RequestMiddleware:
-    """Wraps the application. Who is turned away because of a budget is counted in the ledger."""
+    """Wraps the application. The ledger counts refusals because of a budget."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, ledger: Ledger | None = None) -> None:
         self._app = app
@@ -100,7 +100,7 @@ class RequestMiddleware:
                 self._note(scope["method"], info, time.perf_counter() - start)
 
     def _noting_refusal(self, scope: Scope, holder: Holder | None, send: Send) -> Send:
-        """Return what sends for a socket; one that is closed before it was opened is a refusal."""
+        """Return a `send` that counts a refusal if a socket is closed before it was opened."""
         is_open = holder is None
 
         async def send_noted(message: Message) -> None:
@@ -129,14 +129,14 @@ class RequestMiddleware:
 
 
 def _always(info: RequestInfo, headers: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield what every answer has: which request it was for, and that nothing in it is what it does not say."""
+    """Yield the headers of every answer: the request id and, unless it is there already, nosniff."""
     yield b"x-request-id", info.request_id.encode()
     if all(name != b"x-content-type-options" for name, _ in headers):
         yield b"x-content-type-options", b"nosniff"
 
 
 async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
-    """Refuse who was refused too often, and hang up: no line is logged for it."""
+    """Refuse a caller that was refused too often, and hang up without a log line."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
@@ -147,13 +147,13 @@ async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def request_info_of(request: Request) -> RequestInfo:
-    """Return what is known of a request."""
+    """Return the facts about a request."""
     info: RequestInfo = request.scope[INFO]
     return info
 
 
 def _origin_of(scope: Scope) -> Origin:
-    """Return the caller's own request id and trace where they are harmless, else a fresh id and no trace."""
+    """Return the caller's own request id and trace if they are harmless, else a fresh id and no trace."""
     headers: list[tuple[bytes, Any]] = scope["headers"]
     trace_headers = {
         name: value.decode("latin-1") for name, value in headers if name in (b"x-request-id", b"traceparent")
@@ -166,7 +166,7 @@ def _origin_of(scope: Scope) -> Origin:
 
 @contextmanager
 def _traced(method: str, info: RequestInfo) -> Iterator[None]:
-    """Trace a request; what machines ask all the time is not known before it was answered, and costs a span."""
+    """Trace a request. Even probes get a span, because the route is not known before the answer."""
     with tracing.span(method, kind="server", attributes={"http.request.method": method}) as span:
         try:
             yield
@@ -177,7 +177,7 @@ def _traced(method: str, info: RequestInfo) -> Iterator[None]:
 
 
 def _plainly(send: Send) -> Send:
-    """Tell what keeps us from starting, by our own errors, as a sentence; the server would print a traceback."""
+    """Report one of our own errors at startup as a sentence, where the server would print a traceback."""
 
     async def send_sentence(message: Message) -> None:
         if message["type"] == "lifespan.startup.failed":

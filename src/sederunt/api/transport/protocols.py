@@ -1,7 +1,7 @@
-"""uvicorn's protocols: what is no HTTP is answered in JSON too, and who does not read or does not send is let go.
+"""uvicorn's protocols, changed: invalid HTTP is answered in JSON too, and callers that do not read or send are cut off.
 
-uvicorn waits for ever for room in the line, also before it says goodbye, and keeps a connection until everything was
-taken. Nothing in ASGI can cut one off.
+uvicorn waits for ever for room in the send buffer, even before it closes, and keeps a connection until everything has
+been read. ASGI offers no way to cut one off.
 """
 
 import asyncio
@@ -23,26 +23,26 @@ from sederunt.api.access.refusal_delay import network_of
 from sederunt.api.transport.connections import RESERVED_FILES, ConnectionLimits, Connections
 from sederunt.model.budgets import BUDGETS
 
-LINE_BYTES = 256 * 1024  # what the system may hold for one listener: some seconds of sound, an hour of events
-GOODBYE_S = 5.0  # a listener may take so long to read what is on the line before its connection is cut
+LINE_BYTES = 256 * 1024  # the system's send buffer for one listener: some seconds of sound, an hour of events
+GOODBYE_S = 5.0  # a closing listener has so long to read its buffer before its connection is cut
 HEAD_BYTES = 64 * 1024  # uvicorn with this parser has no limit: anybody could fill the memory
 KEEP_ALIVE_S = 75  # longer than clients and proxies keep a connection, or they send a request on one that just ended
-REQUEST_SLICE_BYTES = 16 * 1024  # of a request, read at once: who is cut off for what came is heard no further
-AT_ONCE = struct.pack("ii", 1, 0)  # of SO_LINGER: what is on the line is dropped
-ACKED_AT = 120  # where Linux tells in tcp_info how many bytes the other side has taken
+REQUEST_SLICE_BYTES = 16 * 1024  # of a request, parsed at once: after a cut, the remaining slices are dropped
+AT_ONCE = struct.pack("ii", 1, 0)  # for SO_LINGER: unsent data is dropped
+ACKED_AT = 120  # offset, in Linux' tcp_info, of the number of bytes that the other side has acknowledged
 MOST_WAITING = 32  # requests of one connection behind the one that is answered: uvicorn reads on with each answer
-SLICE_BYTES = 1024  # of what came, read at once: a piece of a message may have six bytes
-FIRST_REQUEST_S = 2.0  # a connection that has just come may take so long to bring its request to an api that ends
+SLICE_BYTES = 1024  # of received data, parsed at once: a piece of a message may have six bytes
+FIRST_REQUEST_S = 2.0  # during shutdown, a new connection has so long to bring its first request
 PIECES = BUDGETS["pieces"]
-HEARD_BYTES = 32 * 1024  # that the system is asked to keep of what a listener sends: at most twice that is read at once
-FRAME_BYTES = 128 * 1024  # of an action; a chat message of the longest kind in escapes has half
+HEARD_BYTES = 32 * 1024  # requested receive buffer for a listener: at most twice that is read at once
+FRAME_BYTES = 128 * 1024  # of an action; the longest chat message, fully escaped, has half
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """One connection that became a socket.
+    """One connection that became a WebSocket.
 
-    Pings and pieces of messages never reach the application, whose pace would hold them up: each ping is answered at
-    once, whether the other side reads or not. So all that comes is counted here, and read in slices.
+    Pings and pieces of messages never reach the application, whose pace would limit them: each ping is answered at
+    once, whether the other side reads or not. All received data is therefore counted here, and parsed in slices.
     """
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -70,13 +70,13 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         super().send_receive_event_to_app()
 
     def _count(self) -> None:
-        """Cut the connection of who sends more pieces than anybody needs."""
+        """Cut the connection if it sends more pieces than any client needs."""
         if not self._pace.charge(self, 1):
             self.transport.abort()
 
     async def send(self, message: Any) -> None:
         if message["type"] == "websocket.close":
-            self.writable.set()  # a goodbye does not wait for room
+            self.writable.set()  # closing does not wait for room
             self._cut_later()
         await super().send(message)
 
@@ -90,11 +90,11 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection. Its first fault is answered like any other, and its headers and bodies have time limits."""
+    """One HTTP connection. Invalid HTTP is answered in our format; headers and bodies have time limits."""
 
     known: Connections  # of the process
     _brought_something = False
-    _idle_bytes = 0  # since something of a request was whole: its head, a piece of its body, itself
+    _idle_bytes = 0  # since the last complete part: a head, a piece of a body, or a request
     _ends = False
     _is_socket = False
 
@@ -109,25 +109,25 @@ class HttpProtocol(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         self._is_socket = True
-        self.known.left(self)  # a listener's account has a limit of its own
+        self.known.left(self)  # sockets are limited per account
         super().handle_websocket_upgrade()
 
     def is_held_up(self) -> bool:
-        """Return whether it is us who do not read."""
+        """Return whether we have paused reading."""
         return self.flow is not None and self.flow.read_paused
 
     def cut(self) -> None:
-        """End it at once; what nobody reads does not stay in the line either."""
+        """End the connection at once, and drop unsent data from the system's buffer too."""
         if self.unread_bytes():
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
         self.transport.abort()
 
     def unread_bytes(self) -> int:
-        """Return how much of its answers waits here."""
+        """Return the number of unsent bytes of its answers."""
         return self.transport.get_write_buffer_size()
 
     def taken_bytes(self) -> int | None:
-        """Return how much the other side has taken since it came; None where the system does not tell."""
+        """Return how many bytes the other side has received in all; None if the system does not tell."""
         sock = self.transport.get_extra_info("socket")
         try:
             tcp_info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, ACKED_AT + 8)
@@ -145,7 +145,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def time_out(self) -> None:
-        """End it with an answer, where none has begun."""
+        """End the connection, with an answer if none has begun."""
         if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
             self.transport.abort()
         elif not self.transport.is_closing():
@@ -173,7 +173,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
         if len(self.pipeline) > MOST_WAITING:
             self.transport.abort()
-            raise ConnectionAbortedError  # ends the parser: the rest of what came would cost as much again
+            raise ConnectionAbortedError  # stops the parser: the remaining data would cost as much again
 
     def on_body(self, body: bytes) -> None:
         self._brought_something = True
@@ -185,13 +185,13 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        if self.cycle.response_complete:  # else another request of the connection came meanwhile, and is next
+        if self.cycle.response_complete:  # else another request of the connection has arrived meanwhile, and is next
             self.known.is_answered(self)
         super().on_response_complete()
 
     def shutdown(self) -> None:
-        """End with the server. Who was accepted and has asked nothing yet is answered: the request is on its way, and
-        callers are promised that a new program takes over without one being lost.
+        """End with the server. A connection that has not sent a request yet may still send one, because callers are
+        promised that no request is lost when a new program takes over.
         """
         if self.cycle is not None:
             super().shutdown()
@@ -214,7 +214,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-# Small messages to many listeners: compressing each for each costs more than it saves.
+# Compressing small messages for each of many listeners costs more than it saves.
 _SOCKETS: Mapping[str, Any] = {
     "timeout_keep_alive": KEEP_ALIVE_S,
     "ws": SocketProtocol,
@@ -226,13 +226,13 @@ _SOCKETS: Mapping[str, Any] = {
 
 
 def protocols(limits: ConnectionLimits, ledger: Ledger | None = None) -> Mapping[str, Any]:
-    """Return what goes into uvicorn's configuration of one process, whose use of budgets is in the ledger."""
+    """Return the protocol part of one process's uvicorn configuration; the ledger counts the use of budgets."""
     connections = Connections(limits, time.monotonic, ledger or Ledger())
     return {**_SOCKETS, "http": type("CountedHttpProtocol", (HttpProtocol,), {"known": connections})}
 
 
 def connection_limits(connections: int) -> ConnectionLimits:
-    """Return the limits for so many connections, fewer where this process may not open so many files."""
+    """Return the limits for so many connections, or fewer if this process may not open so many files."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = connections if files == resource.RLIM_INFINITY else min(connections, max(files - RESERVED_FILES, 64))
     return ConnectionLimits(most=most)

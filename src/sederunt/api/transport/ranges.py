@@ -1,4 +1,4 @@
-"""The Range header of a request for a file: pure."""
+"""The Range header of a request for a file. Pure functions."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class ByteRange:
 
 
 def requested_span(header: str | None, size: int) -> ByteRange | None:
-    """Return the one range that a header asks for, cut to the file. None: answer with the whole file.
+    """Return the one range that a header requests, limited to the file. None: answer with the whole file.
 
     Several ranges at once, other units and malformed headers may be ignored (RFC 9110, 14.2), and are.
     Raises Unsatisfiable.
@@ -47,6 +47,6 @@ def requested_span(header: str | None, size: int) -> ByteRange | None:
 
 
 def _number(digits: str) -> int:
-    """Return a position or a count. Of numbers beyond any file, it is enough that they are."""
+    """Return a position or a count. Numbers beyond the size of any file are capped."""
     significant = digits.lstrip("0") or "0"
     return int(significant) if len(significant) <= _DIGITS else 10**_DIGITS

@@ -1,7 +1,7 @@
-"""The connections whose answer waits here because nobody reads it: who takes nothing is let go, and all hold so much.
+"""The connections with unread answers: those that read nothing are closed, and their total memory is limited.
 
-A server writes until the line is full, and then waits for room without an end. An answer that was made at once lies in
-our memory meanwhile, and one that is made piece by piece holds its file and its place among the connections.
+A server writes until the send buffer is full, and then waits for room without a time limit. Meanwhile an answer made at
+once occupies memory, and one made piece by piece occupies its file and its place among the connections.
 """
 
 from collections import Counter
@@ -10,17 +10,17 @@ from typing import Generic, Protocol, TypeVar
 
 from sederunt.model.budgets import count_of
 
-TAKEN_S, TAKEN_BYTES = 60.0, 32 * 1024  # a line that is full takes so much in that time
+TAKEN_S, TAKEN_BYTES = 60.0, 32 * 1024  # the least that must be read from a full buffer, in that time
 
 
 class AnsweredConnection(Protocol):
-    """A connection with an answer that does not fit into the line."""
+    """A connection with an answer that does not fit into the send buffer."""
 
     def unread_bytes(self) -> int:
-        """Return how much of its answers waits here."""
+        """Return the number of unsent bytes of its answers."""
 
     def taken_bytes(self) -> int | None:
-        """Return how much the other side has taken since it came; None where the system does not tell."""
+        """Return how many bytes the other side has received in all; None if the system does not tell."""
 
 
 Answered = TypeVar("Answered", bound=AnsweredConnection)
@@ -33,11 +33,11 @@ class _Taken:
 
 
 class UnreadAnswers(Generic[Answered]):
-    """Counts them for one process.
+    """Counts the unread answers of one process.
 
     Args:
         most_bytes: how much may wait here in all.
-        taken_s: whoever takes less than `TAKEN_BYTES` in that time is let go.
+        taken_s: a connection that reads less than `TAKEN_BYTES` in that time is closed.
     """
 
     def __init__(self, most_bytes: float = count_of("unread_mb") * 1e6, taken_s: float = TAKEN_S) -> None:
@@ -48,15 +48,15 @@ class UnreadAnswers(Generic[Answered]):
         return len(self._all)
 
     def waits(self, connection: Answered, address: str, now: float) -> None:
-        """Note that the line is full."""
+        """Note that the send buffer is full."""
         self._all.setdefault(connection, (address, _Taken(now, connection.taken_bytes())))
 
     def goes_on(self, connection: Answered) -> None:
-        """Note that there is room on the line, or that it is over."""
+        """Note that the send buffer has room again, or that the connection has ended."""
         self._all.pop(connection, None)
 
     def stalled(self, now: float) -> list[Answered]:
-        """Return who took next to nothing for long."""
+        """Return connections that have read next to nothing for too long."""
         victims = []
         for connection, (_, last) in self._all.items():
             if now - last.since < self._taken_s:
@@ -68,7 +68,7 @@ class UnreadAnswers(Generic[Answered]):
         return victims
 
     def beyond_memory(self) -> list[Answered]:
-        """Return whose answers have to go, so that all others fit: the largest of the address that has most."""
+        """Return connections to close so that the rest fits: the largest answer of the address with the most bytes."""
         sizes = self._sizes()
         victims = []
         total = sum(sizes.values())
@@ -78,7 +78,7 @@ class UnreadAnswers(Generic[Answered]):
         return victims
 
     def greediest(self) -> Answered | None:
-        """Return which of them makes room where there is none left."""
+        """Return the connection to close first to make room."""
         return self._greediest(self._sizes()) if self._all else None
 
     def _sizes(self) -> dict[Answered, int]:

@@ -1,4 +1,4 @@
-"""A multipart upload on its way to storage: counted while it streams, never whole in memory, never stored twice."""
+"""Stream a multipart upload to storage: counted on the way, never whole in memory, never stored twice."""
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping
@@ -21,29 +21,29 @@ from sederunt.media.readers import Readers, until_read
 from sederunt.media.sandboxed_probe import probe_sandboxed
 from sederunt.storage.objects import Objects
 
-FORM_SLACK_BYTES = 1_000_000  # of boundaries, headers and the other fields, beside the file
-MOST_FIELD_BYTES = 500_000  # a vocabulary of 1,000 entries as JSON fits; also what all fields together may hold
+FORM_SLACK_BYTES = 1_000_000  # for boundaries, headers and the other fields besides the file
+MOST_FIELD_BYTES = 500_000  # of all fields together; fits a vocabulary of 1,000 entries as JSON
 MOST_FIELDS = 2_000
-SPEECH_BYTES_S = 4_000  # what a second of compressed speech mostly takes
+SPEECH_BYTES_S = 4_000  # typical size of a second of compressed speech
 
 _FLAGS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upload:
-    """A file that is in storage."""
+    """A file in storage."""
 
     key: str
     size: int
     objects: Objects
-    filename: str = ""  # as the form has it; of an input in which nobody chose a file it is empty
-    digest: str | None = None  # SHA-256, where it was asked for
+    filename: str = ""  # as in the form; empty for an input without a chosen file
+    digest: str | None = None  # SHA-256, if requested
 
     async def check(self, readers: Readers, account_id: UUID, *, most_hours: float) -> float:
-        """Judge it by its content, its length included; returns that, in seconds. Raises UnsupportedMedia, BrokenMedia.
+        """Check the content and length; return the length in seconds. Raises UnsupportedMedia, BrokenMedia.
 
-        What lies in a bucket is judged by its first bytes here, and whole by the worker that transcribes it: until then
-        it is taken for as long as so many bytes can be.
+        Of a file in a bucket only the first bytes are checked here, and the rest by the worker that transcribes it;
+        until then its length is estimated from its size.
         """
         if self.size == 0:
             raise UnsupportedMedia("The file is empty.")
@@ -64,9 +64,7 @@ class Form:
 
 
 def boundary_of(request: Request) -> str | None:
-    """Return the boundary of a multipart form; None where the body is something else. Raises InvalidConfig
-    without one.
-    """
+    """Return the boundary of a multipart form; None for other bodies. Raises InvalidConfig if it is missing."""
     kind, options = multipart.parse_options_header(request.headers.get("content-type", ""))
     if kind != "multipart/form-data":
         return None
@@ -79,10 +77,10 @@ def boundary_of(request: Request) -> str | None:
 async def take_form(
     request: Request, boundary: str, objects: Objects, key: str, *, file_field: str, most_bytes: int, digest: bool
 ) -> Form:
-    """Read the whole form; its file goes to `key` as it arrives, and is digested where that is wanted.
+    """Read the whole form; its file is stored under `key` as it arrives, and hashed if `digest` is set.
 
-    Raises TooLarge as soon as the file has more than `most_bytes`, InvalidConfig for a form that is none, and
-    ClientDisconnect; in each case nothing is left in storage.
+    Raises TooLarge as soon as the file exceeds `most_bytes`, InvalidConfig for an invalid form, and ClientDisconnect;
+    in each case nothing is left in storage.
     """
     refuse_declared(request, most_bytes + FORM_SLACK_BYTES)
     fields: dict[str, list[str]] = {}
@@ -137,7 +135,7 @@ async def _field(segment: "_Segment", most_bytes: int, file_field: str) -> str:
 
 
 class _Segment:
-    """One part of the form; its chunks must be read before the next part is asked for."""
+    """One part of the form; its chunks must be read before the next part is requested."""
 
     def __init__(self, part: multipart.MultipartSegment, events: AsyncIterator[Any]) -> None:
         self.name, self.filename, self._events = part.name, part.filename, events
@@ -161,7 +159,7 @@ async def _segments(request: Request, boundary: str) -> AsyncIterator[_Segment]:
 
 
 async def _events(request: Request, boundary: str) -> AsyncIterator[Any]:
-    """Yield parser events, chunk by chunk; other requests go before each."""
+    """Yield parser events chunk by chunk; other requests are let pass before each chunk."""
     traffic = request_info_of(request).traffic
     with traffic.making_way(), multipart.PushMultipartParser(boundary, max_segment_count=MOST_FIELDS) as parser:
         async for chunk in request.stream():
@@ -174,7 +172,7 @@ async def _events(request: Request, boundary: str) -> AsyncIterator[Any]:
 
 
 def form_values(model: type[BaseModel], fields: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Return a form's strings as the values JSON would have: flags and lists by what the field wants.
+    """Return a form's strings as JSON values: flags and lists according to the field's type.
 
     A list is given as repeated fields (`name` or `name[]`), or as one JSON array.
     """
@@ -188,7 +186,7 @@ def form_values(model: type[BaseModel], fields: Mapping[str, list[str]]) -> dict
 
 @cache
 def _wanted(model: type[BaseModel]) -> Mapping[str, frozenset[str]]:
-    """Return field → the JSON types it takes."""
+    """Return the JSON types that each field accepts."""
     properties: Mapping[str, Mapping[str, Any]] = model.model_json_schema()["properties"]
     return {
         name: frozenset(kind["type"] for kind in schema.get("anyOf", [schema]) if "type" in kind)
