@@ -1,1 +1,1 @@
-"""What callers may send and what they are answered: types of requests, faults by field, shapes of answers."""
+"""The schemas of requests and answers: types of request fields, faults by field, shapes of answers."""

@@ -1,4 +1,4 @@
-"""What callers may send about their account: keys, credentials, meeting accounts, webhooks, corrections."""
+"""The fields of requests about an account: keys, credentials, meeting accounts, webhooks, corrections."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any

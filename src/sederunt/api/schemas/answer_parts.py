@@ -1,4 +1,4 @@
-"""What the schemas of answers are made of."""
+"""Building blocks of the schemas of answers."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ Schema = dict[str, Any]
 
 
 def object_of(properties: Mapping[str, Schema], *, optional: tuple[str, ...] = (), description: str = "") -> Schema:
-    """Return an object; all of its properties are there, but for the optional ones."""
+    """Return an object schema; all properties are required except the optional ones."""
     required = [name for name in properties if name not in optional]
     return {
         "type": "object",
@@ -19,12 +19,12 @@ def object_of(properties: Mapping[str, Schema], *, optional: tuple[str, ...] = (
 
 
 def ref(name: str) -> Schema:
-    """Return another schema of the document."""
+    """Return a reference to another schema of the document."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def list_of(item: Schema) -> Schema:
-    """Return an array."""
+    """Return an array schema."""
     return {"type": "array", "items": item}
 
 
@@ -34,17 +34,17 @@ def or_null(schema: Schema) -> Schema:
 
 
 def words_of(words: type[StrEnum]) -> Schema:
-    """Return one word of an enumeration."""
+    """Return a schema for one word of an enumeration."""
     return {"type": "string", "enum": [word.value for word in words]}
 
 
 def just(word: str) -> Schema:
-    """Return one word that does not vary."""
+    """Return a schema for a constant word."""
     return {"type": "string", "const": word}
 
 
 def one_of(field: str, names: Mapping[str, str]) -> Schema:
-    """Return a schema for exactly one of several, distinguished by the value of a field."""
+    """Return a schema for one of several schemas, distinguished by a field's value."""
     refs = {word: ref(name) for word, name in names.items()}
     mapping = {word: schema["$ref"] for word, schema in refs.items()}
     return {"oneOf": [*refs.values()], "discriminator": {"propertyName": field, "mapping": mapping}}

@@ -1,4 +1,4 @@
-"""The shapes of answers, as JSON schemas for the OpenAPI document; `views` writes them, a test holds both together."""
+"""The shapes of answers, as JSON schemas for the OpenAPI document; a test compares them with `views`."""
 
 from collections.abc import Mapping
 

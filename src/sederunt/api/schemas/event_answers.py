@@ -27,7 +27,7 @@ from sederunt.model.trouble import Recovery
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EventRow:
-    """One kind of event: when it comes, and the data that it has. `of` names what it can happen to."""
+    """One kind of event: when it occurs, and its data. `of` names the resources that have it."""
 
     told: str
     data: Mapping[str, Schema]
@@ -128,7 +128,7 @@ EVENTS: Mapping[str, EventRow] = {
         of=("recording",),
     ),
 }
-# Which of them webhooks tell, by what they happen to.
+# The events that webhooks send, by resource.
 IN_WEBHOOKS: Mapping[str, Sequence[str]] = {
     "bot": (h.STATUS_UPDATE, *h.TOLD_WHEN_ASKED),
     "recording": (h.STATUS_UPDATE,),
@@ -136,7 +136,7 @@ IN_WEBHOOKS: Mapping[str, Sequence[str]] = {
 
 
 def event_schemas() -> Iterator[tuple[str, Schema]]:
-    """Yield (name, schema) of events, of each kind's data, and of the bodies of webhooks."""
+    """Yield (name, schema) for events, for each kind's data, and for webhook bodies."""
     yield (
         "Event",
         {
@@ -157,7 +157,7 @@ def event_schemas() -> Iterator[tuple[str, Schema]]:
 
 
 def webhook_operations() -> dict[str, Schema]:
-    """Return the section `webhooks` of the OpenAPI document: what receivers are sent, and what they answer."""
+    """Return the section `webhooks` of the OpenAPI document: requests to receivers, and their answers."""
     bodies = {"bot": ref("BotWebhook"), "recording": ref("RecordingWebhook"), TEST: ref("TestWebhook")}
     return {name: {"post": _operation(name, body)} for name, body in bodies.items()}
 

@@ -1,4 +1,4 @@
-"""From pydantic's findings to ours: all faults of a request at once, {field: [sentence, …]}, nested ones with dots."""
+"""Convert pydantic's errors to ours: all faults of a request at once, {field: [sentence, …]}, nested ones with dots."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from sederunt.errors import InvalidConfig
 M = TypeVar("M", bound=Body)
 Faults = dict[str, list[str]]
 
-# pydantic's own error types that a request can cause → predicate. Everything else is said by `values`.
+# pydantic's own error types that a request can cause → predicate. `values` has all other predicates.
 _PREDICATES: Mapping[str, str] = {"missing": "is required", "model_type": "must be an object"}
-BODY = "body"  # the name under which a fault of the whole body stands
+BODY = "body"  # the field name for faults of the whole body
 
 
 @dataclass(frozen=True, slots=True)
 class Read(Generic[M]):
-    """What could be read of a body: the good fields, and what is wrong with the others."""
+    """A validated body: the valid fields, and the faults of the others."""
 
     fields: M
     faults: Faults
 
 
 def read(model: type[M], body: object, *, partial: bool = False) -> Read[M]:
-    """Validate a parsed body. Fields with a fault are left at their default, so that the others can be judged further.
+    """Validate a parsed body. Faulty fields keep their default, so that the others can be checked further.
 
     Args:
         partial: whether fields that the model requires may be missing, as in a PATCH.
@@ -47,7 +47,7 @@ def read(model: type[M], body: object, *, partial: bool = False) -> Read[M]:
 
 
 def valid(model: type[M], body: object) -> M:
-    """Return a body's fields. Raises InvalidConfig with all that is wrong with them at once."""
+    """Return a body's fields. Raises InvalidConfig with all faults at once."""
     result = read(model, body)
     if result.faults:
         raise InvalidConfig(result.faults)
@@ -55,7 +55,7 @@ def valid(model: type[M], body: object) -> M:
 
 
 def add(faults: Faults, name: str, sentence: str) -> None:
-    """Add a fault; a field that is faulty already keeps its first sentences in front."""
+    """Add a fault, after earlier faults of the same field."""
     faults.setdefault(name, []).append(sentence)
 
 
@@ -74,9 +74,7 @@ def _sentence(name: str, predicate: str) -> str:
 
 
 def in_order(model: type[BaseModel], faults: Faults) -> Faults:
-    """Sort faults as the fields are declared, so that `message` is about the first field that is wrong, whoever
-    found it.
-    """
+    """Sort faults in the order of the fields, so that `message` is about the first faulty field."""
     places = {field.alias or name: place for place, (name, field) in enumerate(model.model_fields.items())}
     last = len(places)
     return dict(sorted(faults.items(), key=lambda fault: places.get(fault[0].partition(".")[0], last)))

@@ -1,7 +1,7 @@
-"""What callers may send, field by field, and the configuration that the service makes of it.
+"""The fields that callers may send, and their conversion to the service's configuration.
 
-Unknown fields are ignored; null means "not given" where it is allowed. `model_fields_set` tells what was sent, and that
-is what a PATCH changes.
+Unknown fields are ignored; null means "not given" where it is allowed. A PATCH changes the fields in
+`model_fields_set`, which are those that were sent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from sederunt.transcription.models import batch_models, bot_models, documented, 
 MOST_FALLBACKS = 4
 
 
-# Fields that the config holds in another form than they were sent in; `changed_config` has a line for each.
+# Fields whose form in the config differs from that in the request; `changed_config` has a line for each.
 CONVERTED = frozenset(
     {"service", "authentication", "webhook_events", "custom_vocabulary", "custom_metadata", "stop_options"}
 )
@@ -37,7 +37,7 @@ _BotFallback = Annotated[tuple[str, ...], *v.words(_BATCH, MOST_FALLBACKS, docum
 _RecordingFallback = Annotated[
     tuple[str, ...], *v.words(recording_models(), MOST_FALLBACKS, documented(recording_models()))
 ]
-# Changes of status are always told: whoever lists everything that they want names them too.
+# Changes of status are always reported, but are accepted in the list too.
 _WebhookEvents = Annotated[tuple[str, ...], *v.words((STATUS_UPDATE, *TOLD_WHEN_ASKED), 1 + len(TOLD_WHEN_ASKED))]
 _FALLBACK = "Models that transcribe, in this order, where the vendor of transcription_model fails for good."
 _Service = Annotated[str, *v.word(services())]
@@ -58,7 +58,7 @@ class Body(BaseModel):
 
     @classmethod
     def what_counts(cls, body: Mapping[str, object]) -> Mapping[str, object]:
-        """Return what a body says. `read` asks once, before it looks for faults: a faulty field still wins."""
+        """Return the entries of a body that count. `read` calls this before validation: a faulty field still wins."""
         return body
 
     @model_validator(mode="before")
@@ -136,8 +136,8 @@ class BotFields(Body):
 
     @classmethod
     def what_counts(cls, body: Mapping[str, object]) -> Mapping[str, object]:
-        """Drop what another field wins over, whatever it holds; and a picture of {}, which is what a client's file
-        becomes in JSON: it counts as not sent, so that a PATCH leaves the picture.
+        """Drop fields over which another field wins, whatever its value, and a picture of {}, which a client's file
+        object becomes in JSON: it counts as not sent, so that a PATCH keeps the picture.
         """
         is_dropped = {
             "bot_avatar_file": body.get("bot_avatar_file") == {},
@@ -201,7 +201,7 @@ class Start:
 
 
 def new_config(fields: BotFields) -> BotConfig:
-    """Return the config of a new bot. `fields` are whole and without fault; an uploaded picture is stored elsewhere."""
+    """Return the config of a new bot. `fields` are complete and valid; an uploaded picture is stored elsewhere."""
     return changed_config(
         BotConfig(service=Service(fields.service), meeting_url="", bot_name="", transcription_model=""),
         fields,
@@ -210,7 +210,7 @@ def new_config(fields: BotFields) -> BotConfig:
 
 
 def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -> BotConfig:
-    """Return the config with every field that was sent, the others as they are. Stop options are merged key by key."""
+    """Return the config with the fields that were sent changed. Stop options are merged key by key."""
     sent_names = fields.model_fields_set
     changes: dict[str, Any] = {name: getattr(fields, name) for name in sent_names & _CONFIG_FIELDS - CONVERTED}
     if "service" in sent_names:
@@ -221,10 +221,10 @@ def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -
         changes["webhook_events"] = fields.webhook_events or ()
     if "custom_vocabulary" in sent_names:
         changes["custom_vocabulary"] = fields.custom_vocabulary or ()
-    for name in ("metadata", "custom_metadata"):  # the second wins; null is no value beside one
+    for name in ("metadata", "custom_metadata"):  # the second wins, unless it is null
         if name in sent_names and (getattr(fields, name) is not None or "custom_metadata" not in changes):
             changes["custom_metadata"] = getattr(fields, name) or {}
-    if fields.bot_avatar_url and not fields.bot_avatar_file:  # a new picture instead of the one that was uploaded
+    if fields.bot_avatar_url and not fields.bot_avatar_file:  # it replaces the uploaded picture
         changes["bot_avatar_object"] = None
     changes["stop_options"] = _stop_options(config.stop_options, fields)
     if "stop_options" in sent_names:
@@ -236,7 +236,7 @@ def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -
 
 
 def start_of(fields: BotFields, now: datetime) -> Start:
-    """Return when to join, from scheduled_start_time: absent, null and past mean now."""
+    """Return the start by scheduled_start_time: absent, null and past mean now."""
     value = fields.scheduled_start_time
     if value is None:
         return Start(None)
@@ -254,8 +254,8 @@ def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = N
     settings = {name: value for name, value in values.items() if value is not None}
     merged = {**(base or {}), **settings}
     if base and "transcription_credentials" not in settings and not _same_provider(base, merged):
-        merged["transcription_credentials"] = None  # it is for the model that was replaced
-    for name in _beyond(merged["transcription_model"], merged) - settings.keys():  # asked of another model
+        merged["transcription_credentials"] = None  # it belongs to the provider of the replaced model
+    for name in _beyond(merged["transcription_model"], merged) - settings.keys():  # inherited wishes for another model
         merged[name] = None
     if "transcription_fallback" not in settings and merged.get("transcription_fallback"):
         usable = batch_models(merged["transcription_fallback"])
@@ -281,7 +281,7 @@ def _same_provider(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def settings_of_source(config: BotConfig | RecordingConfig) -> dict[str, Any]:
-    """Return the settings that a recording takes over from the bot or recording that it transcribes again."""
+    """Return the settings that a recording inherits from the bot or recording that it transcribes again."""
     return {
         "transcription_model": config.transcription_model,
         "transcription_credentials": config.transcription_credentials,

@@ -1,7 +1,7 @@
-"""The values that requests are made of. Each refuses with a predicate, so that a fault reads "<field> <predicate>."
+"""The types of values in requests. A refusal is a predicate, so that a fault reads "<field> <predicate>."
 
 Nothing is coerced: "5" is no integer and 1 is no boolean. The one exception is JSON's own: 5.0 is the number 5.
-Every type brings its JSON schema, which is what the OpenAPI document shows.
+Each type has its JSON schema, which the OpenAPI document shows.
 """
 
 import base64
@@ -26,9 +26,9 @@ AVATAR_BYTES = 5_000_000
 
 # Unix times above this are milliseconds: as seconds they would lie beyond the year 5138.
 MILLISECONDS_FROM = 10**11
-LATEST_MILLISECONDS = 253_402_214_399_999  # a day before the year 10000 begins: what is booked then ends before it
+LATEST_MILLISECONDS = 253_402_214_399_999  # a day before the year 10000, so that a meeting ends before it
 
-# First bytes of the pictures we take → what they are.
+# First bytes of accepted pictures → media type.
 _PICTURES: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),
     (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
@@ -37,7 +37,7 @@ _PICTURES: tuple[tuple[re.Pattern[bytes], str], ...] = (
 _DATA_URI = re.compile(r"data:[^,]{0,100};base64,", re.IGNORECASE)
 _LANGUAGE = r"^(?:multi|auto|[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3})$"
 _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\s<>\"\\^`{|}\u2028\u2029]")
-# In an address that a tool decoded: some meeting links carry JSON.
+# Characters of addresses that a tool has percent-decoded: some meeting links contain JSON.
 _TO_ENCODE = re.compile(r"[\"^`{|}]")
 _UNSEEN = re.compile(r"[\u200b-\u200d\u2060\ufeff]")
 _MEETING_IN_WORDS = re.compile(r"meeting\s*id\W*(?:\d\W?){12,16}\s*pass(?:code|word)", re.IGNORECASE)
@@ -50,13 +50,13 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def refusal(predicate: str) -> PydanticCustomError:
-    """Return what a type raises; `predicate` follows the field's name in the sentence."""
-    # Braces would be read as placeholders of the template.
+    """Return the error for a type to raise; `predicate` follows the field's name in the sentence."""
+    # Braces in the template itself would be taken for placeholders.
     return PydanticCustomError("refused", "{predicate}", {"predicate": predicate})
 
 
 def text_of(value: object, *, most: int) -> str:
-    """Return a string that every part of the service can carry: no NUL, no half of a surrogate pair, not blank."""
+    """Return a string that all parts of the service can handle: no NUL, no lone surrogate, not blank."""
     text = _string(value)
     if not text.strip():
         raise refusal("must not be empty")
@@ -71,7 +71,7 @@ def _string(value: object) -> str:
     if "\x00" in value:
         raise refusal("must not contain NUL characters")
     try:
-        value.encode()  # a picture has millions of characters: looking at each takes half a second
+        value.encode()  # a picture has millions of characters: a loop over them takes half a second
     except UnicodeEncodeError:
         raise refusal("must be valid Unicode") from None
     return value
@@ -86,10 +86,10 @@ def url_of(value: object) -> str:
 
 
 def meeting_url_of(value: object) -> str:
-    """Return a meeting's address as it was sent: an absolute one, a text that holds one, as invitations do, or the
-    number and passcode that invitations to Teams tell.
+    """Return a meeting's address as it was sent: an absolute URL, a text that contains one, such as an invitation, or
+    the meeting number and passcode of an invitation to Teams.
 
-    Words beside it may tell a passcode, so they are kept for whoever reads the link.
+    The surrounding text may contain a passcode, so it is kept for the link parser.
     """
     text = text_of(value, most=LONGEST_URL)
     if _CONTROLS.search(text):
@@ -102,14 +102,14 @@ def meeting_url_of(value: object) -> str:
 
 
 def address_in(meeting_url: str) -> str:
-    """Return the address that a text which `meeting_url_of` took holds."""
+    """Return the address in a text that `meeting_url_of` accepted."""
     if meeting_url.lower().startswith(("http://", "https://")) and not _NOT_IN_URLS.search(meeting_url):
         return meeting_url
     return next(iter(_addresses_in(meeting_url)), meeting_url)
 
 
 def _addresses_in(text: str) -> list[str]:
-    """Return the addresses that stand in a text, percent-encoded where a tool decoded them."""
+    """Return the addresses in a text; characters that a tool decoded are percent-encoded again."""
     text = _UNSEEN.sub("", text)
     if _BARE_ADDRESS.fullmatch(text.strip()):
         text = f"https://{text.strip()}"
@@ -118,7 +118,7 @@ def _addresses_in(text: str) -> list[str]:
 
 
 def _until_quote(address: str) -> str:
-    """Return an address up to a quotation mark: those of its own stand between braces, in JSON."""
+    """Return an address up to a quotation mark outside of braces; marks within braces belong to JSON in the address."""
     depth = 0
     for place, mark in enumerate(address):
         if mark == '"' and depth <= 0:
@@ -128,7 +128,7 @@ def _until_quote(address: str) -> str:
 
 
 def _without_marks_behind(address: str) -> str:
-    """Return an address without the marks of the text around it: those at its end that close nothing in it."""
+    """Return an address without trailing punctuation of the surrounding text, which closes nothing in the address."""
     while address and (last := address[-1]) in _AROUND_ADDRESSES:
         opening = address.count(_OPENED_BY[last]) if last in _OPENED_BY else 0
         is_its_own = opening >= address.count(last) if opening else last in "\"'" and address.count(last) % 2 == 0
@@ -205,9 +205,7 @@ def vocabulary_of(value: object) -> tuple[str, ...]:
 
 
 def picture_of(value: object) -> bytes | None:
-    """Return a picture from base64, with or without a data URI around it. {} counts as absent: see the
-    interface notes.
-    """
+    """Return a picture from base64, with or without a data URI. {} counts as absent: see the interface notes."""
     if value is None or value == {}:
         return None
     text = _string(value)
@@ -225,7 +223,7 @@ def picture_of(value: object) -> bytes | None:
 
 
 def base64_bytes(text: str) -> bytes:
-    """Return base64 in either alphabet, with or without padding."""
+    """Decode base64 in either alphabet, with or without padding."""
     text = text.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -234,12 +232,12 @@ def base64_bytes(text: str) -> bytes:
 
 
 def picture_type(data: bytes) -> str | None:
-    """Return the media type of a picture we take, by its first bytes."""
+    """Return the media type of an accepted picture, by its first bytes."""
     return next((kind for start, kind in _PICTURES if start.match(data)), None)
 
 
 def one_of(names: tuple[str, ...], suggestions: tuple[str, ...] = ()) -> Callable[[object], str]:
-    """Return a reader of one of these words, whose refusal lists `suggestions` where not all of them help a reader."""
+    """Return a reader of one of these words; its refusal lists only `suggestions`, if there are any."""
 
     def read(value: object) -> str:
         text = _string(value)

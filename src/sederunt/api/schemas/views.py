@@ -1,7 +1,7 @@
-"""What callers see of a bot, a recording, an event: plain values in the order of the interface, written as JSON once.
+"""The public form of bots, recordings and events: plain values in the interface's order, serialised once.
 
-No response models on the way out: they would cost more than everything else in a GET together. The OpenAPI document
-declares these shapes separately, and a test holds the two against each other.
+There are no response models: they would cost more than everything else in a GET together. The OpenAPI document declares
+these shapes separately, and a test compares the two.
 """
 
 import json
@@ -22,22 +22,22 @@ from sederunt.realtime.addresses import socket_addresses
 from sederunt.storage.links import Links
 from sederunt.transcription.models import has_sockets
 
-# A link to something without a time of its own is good until the end of the next day: the same all day, so cacheable.
+# A link to a file without an expiry is valid until the end of the next day: the same all day, so cacheable.
 _LINK_FOR = timedelta(days=2)
 _SOCKETS = ("websocket_url", "websocket_read_only_url", "websocket_audio_url")
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """How this caller reaches us."""
+    """Makes the addresses in answers to one caller."""
 
     base_url: str
     links: Links
     now: datetime
-    holder: bytes = b""  # who is told the addresses of sockets: `Caller.holder`
-    may_listen: bool = True  # False: without the addresses of sockets, all of which tell what is said
+    holder: bytes = b""  # to whom the sockets' addresses are issued: `Caller.holder`
+    may_listen: bool = True  # False: without addresses of sockets, all of which transmit what is said
     may_act: bool = True  # False: without the address of the socket that takes orders
-    to_be_kept: bool = False  # without secrets: what is kept as a first answer lies open in the database
+    to_be_kept: bool = False  # without secrets: first answers are stored in the database in plain text
 
     def link(self, key: str, until: datetime | None) -> str:
         """Return the download address of an object in storage, such as bots/<id>/recording.webm."""
@@ -62,7 +62,7 @@ def recording_json(view: RecordingView, addresses: Addresses) -> str:
 
 
 async def list_json(parts: AsyncIterator[Iterable[str]]) -> AsyncIterator[str]:
-    """Yield resources that are JSON already, as an array."""
+    """Yield an array of serialised resources."""
     separator = "["
     async for part in parts:
         if text := ", ".join(part):
@@ -72,7 +72,7 @@ async def list_json(parts: AsyncIterator[Iterable[str]]) -> AsyncIterator[str]:
 
 
 async def data_json(parts: AsyncIterator[Iterable[str]]) -> AsyncIterator[str]:
-    """Yield a whole list of resources that are JSON already."""
+    """Yield an unpaged list of serialised resources."""
     yield '{"data": '
     async for text in list_json(parts):
         yield text
@@ -80,7 +80,7 @@ async def data_json(parts: AsyncIterator[Iterable[str]]) -> AsyncIterator[str]:
 
 
 async def page_json(parts: AsyncIterator[Iterable[str]], cursor: str | None) -> AsyncIterator[str]:
-    """Yield one page of a list of resources that are JSON already."""
+    """Yield one page of a list of serialised resources."""
     yield '{"data": '
     async for text in list_json(parts):
         yield text
@@ -159,12 +159,12 @@ def recording_values(recording: Recording, addresses: Addresses) -> dict[str, An
 
 
 def plain_bot_json(bot: Bot, addresses: Addresses) -> str:
-    """Return a bot that has no history yet, or whose history is not wanted: the same fields, the lists empty."""
+    """Return a bot without history: all fields, but with empty lists."""
     return _with_transcript(bot_values(bot, addresses), "[]")
 
 
 def with_own_sockets(values: Mapping[str, Any], bot: Bot, addresses: Addresses) -> str:
-    """Return JSON of a bot that was stored without socket addresses, with those for this caller."""
+    """Return the JSON of a bot stored without socket addresses, with those for this caller added."""
     own_values = bot_values(bot, addresses)
     return json.dumps({**values, **{name: own_values[name] for name in _SOCKETS}})
 
@@ -182,12 +182,12 @@ def recording_summary(recording: Recording, addresses: Addresses) -> dict[str, A
 
 
 def plain_recording_json(recording: Recording, addresses: Addresses) -> str:
-    """Return a recording that has no transcript and no events yet, or whose history is not wanted."""
+    """Return a recording without transcript and events: all fields, but with empty lists."""
     return _with_transcript(recording_values(recording, addresses), "[]")
 
 
 def event_values(event: Event) -> dict[str, Any]:
-    """Return one line of history."""
+    """Return one event of the history."""
     return {"event": event.event, "data": dict(event.data), "created_at": moment(event.created_at)}
 
 
@@ -225,5 +225,5 @@ def _recording_url(key: str | None, until: datetime | None, addresses: Addresses
 
 
 def _with_transcript(values: Mapping[str, Any], segments_json: str) -> str:
-    """Put the transcript in as it is: it is JSON already, and may be megabytes, so it is not parsed."""
+    """Insert the serialised transcript as it is: it may be megabytes, so it is not parsed."""
     return f'{json.dumps(values)[:-1]}, "transcript": {segments_json}}}'
