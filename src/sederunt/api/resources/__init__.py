@@ -1,1 +1,1 @@
-"""The acts of callers, a module for each thing they have: bots, recordings, transcripts, keys, webhooks, …"""
+"""The handlers of requests, one module per resource: bots, recordings, transcripts, keys, webhooks, …"""

@@ -1,4 +1,4 @@
-"""The routes of what belongs to an account: keys, credentials, webhooks, usage, calendars, people."""
+"""The routes of an account's own data: keys, credentials, webhooks, usage, calendars, people."""
 
 from collections.abc import Sequence
 

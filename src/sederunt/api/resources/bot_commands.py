@@ -1,4 +1,4 @@
-"""What a caller may ask of a bot that is at work: stop, speak, show another picture. By REST and by socket alike."""
+"""Commands for a bot at work, by REST and by socket: stop, post to the chat, show another picture."""
 
 import asyncio
 import time
@@ -15,14 +15,14 @@ from sederunt.model.status import BotStatus, StopReason, Trigger
 
 logger = log.get(component="api")
 
-STOP_S = 2.0  # how long a host may take to hear of a stop; the row has it anyway
-ACT_S = 30.0  # the page types, sends and looks whether the message is there
+STOP_S = 2.0  # how long to wait for the host to receive a stop; the row has it anyway
+ACT_S = 30.0  # the page types, sends and checks that the message is there
 SETTLING_S = 25.0  # how long a bot that was just let in may be unable to act
 ASK_AGAIN_S = 0.25
 
 
 async def order_stop(context: ApiContext, bot_id: UUID, account_id: UUID) -> None:
-    """Let a running bot leave its meeting. Raises Conflict, NotFound."""
+    """Order a running bot to leave its meeting. Raises Conflict, NotFound."""
     bot = await context.bots.request_stop(bot_id, account_id)
     if not await _stopped_unheld(context, bot):
         try:
@@ -35,7 +35,7 @@ async def order_stop(context: ApiContext, bot_id: UUID, account_id: UUID) -> Non
 
 
 async def _stopped_unheld(context: ApiContext, bot: Bot) -> bool:
-    """Stop a bot that no host has claimed, without waiting for a host. False if a host has it."""
+    """Stop a bot that no host has claimed, without waiting for a host. Return False if a host has it."""
     if bot.status is not BotStatus.BOOTING or bot.epoch:
         return False
     try:
@@ -75,7 +75,7 @@ async def _act(context: ApiContext, bot: Bot, order: Mapping[str, Any], what: st
 
 
 async def _answer(context: ApiContext, bot: Bot, order: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the host's answer. A bot that was just admitted closes notices first: the command is then repeated."""
+    """Return the host's answer. The command is repeated while a bot that was just admitted still closes notices."""
     deadline = time.monotonic() + SETTLING_S
     while True:
         answer = await context.bus.command(bot.id, order, within_s=ACT_S)

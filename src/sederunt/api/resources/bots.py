@@ -1,4 +1,4 @@
-"""The acts of callers on bots: book, check, look, change, stop, speak, delete."""
+"""The handlers of bots: create, validate, read, change, stop, post to the chat, delete."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ from sederunt.settings import ApiSettings
 
 logger = log.get(component="api")
 
-_FILTERS = ("metadata[", "custom_metadata[")  # both names that a request may use
+_FILTERS = ("metadata[", "custom_metadata[")  # a request may use either name
 
 
 async def create_bot(call: Call) -> Response:
@@ -107,14 +107,14 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
 
 
 def booking_limits(settings: ApiSettings) -> BookingLimits:
-    """Return how many bots may be scheduled for one moment."""
+    """Return the limits on bots that are scheduled for the same time."""
     return BookingLimits(
         per_account=settings.concurrent_bots, seats=settings.seats, refuses=settings.overbooking == "refuse"
     )
 
 
 def announce_created(bot: Bot) -> None:
-    """Log each new bot in a line, whoever made it."""
+    """Log a new bot, by whichever way it was created."""
     logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
 
 
@@ -150,14 +150,14 @@ async def update_bot(call: Call) -> Response:
     if bot.status is not BotStatus.SCHEDULED:
         raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
     request = read(BotFields, await call.body(), partial=True)
-    while not await _change(call, bot, request):  # another change came between: this one is made of what that left
+    while not await _change(call, bot, request):  # after a simultaneous change, this one is applied to its result
         bot = await call.context.bots.get(bot.id, call.account_id)
     view = await call.context.bots.view(bot.id, call.account_id)
     return text_response(bot_json(view, call.addresses))
 
 
 async def _change(call: Call, bot: Bot, request: Read[BotFields]) -> bool:
-    """Change the fields that were sent. Returns False if the bot has changed since it was read."""
+    """Change the fields that were sent. Return False if the bot has changed since it was read."""
     fields = request.fields
     config = changed_config(bot.config, fields)
     await _check(call, request, config)
@@ -182,7 +182,7 @@ async def _change(call: Call, bot: Bot, request: Read[BotFields]) -> bool:
     finally:
         await (_without_avatar(call, bot, other=new_bot) if is_changed else _without_avatar(call, new_bot, other=bot))
     if is_changed and start.is_now:
-        # Due now: a change that came meanwhile may have moved it to a later time.
+        # `due_at`: a simultaneous change may have moved the bot to a later time.
         await call.context.bots.record_transition(bot.id, Trigger.DUE, due_at=now)
     return is_changed
 
@@ -240,7 +240,7 @@ async def list_bots(call: Call) -> Response:
 
 
 def bots_asked_for(call: Call) -> dict[str, Any]:
-    """Return which page of bots the query asks for. Raises InvalidConfig."""
+    """Return the page of bots that the query asks for, as arguments of `listed`. Raises InvalidConfig."""
     query = call.request.query_params
     return {
         "status": call.word("status", BotStatus),
@@ -252,7 +252,7 @@ def bots_asked_for(call: Call) -> dict[str, Any]:
 
 
 def _metadata_filter(query: QueryParams) -> dict[str, str]:
-    """Return the pairs that `metadata[name]=value` asks for. Raises InvalidConfig for another form."""
+    """Return the pairs of `metadata[name]=value` in the query. Raises InvalidConfig if one is malformed."""
     pairs: dict[str, str] = {}
     for name, value in query.items():
         if f"{name}[".startswith(_FILTERS):
@@ -267,7 +267,7 @@ def _metadata_filter(query: QueryParams) -> dict[str, str]:
 
 
 async def _checked(call: Call, body: object) -> tuple[Read[BotFields], BotConfig]:
-    """Return the body of POST /bot or /bot/validate, without fault."""
+    """Return the body of POST /bot or /bot/validate, and its config. Raises InvalidConfig."""
     request = read(BotFields, body)
     config = new_config(request.fields)
     await _check(call, request, config)
@@ -282,18 +282,18 @@ async def _check(call: Call, request: Read[BotFields], config: BotConfig) -> Non
 
 
 async def _with_avatar(call: Call, bot: Bot, fields: BotFields) -> Bot:
-    """Return the bot with an uploaded picture stored; it wins over an address."""
+    """Store an uploaded picture and return the bot with it; it takes precedence over an address."""
     if "bot_avatar_file" not in fields.model_fields_set:
         return bot
     if not fields.bot_avatar_file:
         return replace(bot, config=replace(bot.config, bot_avatar_object=None))
-    key = f"bots/{bot.id}/avatar-{secrets.token_hex(4)}"  # never over the one that stays where this is refused
+    key = f"bots/{bot.id}/avatar-{secrets.token_hex(4)}"  # a new one: the old picture stays if the request is refused
     await call.context.objects.put(key, fields.bot_avatar_file)
     return replace(bot, config=replace(bot.config, bot_avatar_object=key))
 
 
 def _picture_held(bot: Bot, fields: BotFields) -> Holding:
-    """Return what is stored of a bot that has not begun: its uploaded picture, or nothing."""
+    """Return the storage that a bot uses before its start: its uploaded picture, or nothing."""
     picture = fields.bot_avatar_file if bot.config.bot_avatar_object else None
     return Holding(resource="bot", resource_id=bot.id, account_id=bot.account_id, stored_bytes=len(picture or b""))
 
@@ -303,7 +303,7 @@ def _shows_another(bot: Bot, before: Bot) -> bool:
 
 
 async def _without_avatar(call: Call, bot: Bot, *, other: Bot | None = None) -> None:
-    """Remove the bot's uploaded picture, but for one that the other bot has as well."""
+    """Remove the bot's uploaded picture unless the other bot has the same one."""
     key = bot.config.bot_avatar_object
     if key and (other is None or _shows_another(bot, other)):
         await call.context.objects.delete(key)

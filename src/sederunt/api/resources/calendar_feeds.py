@@ -136,7 +136,7 @@ async def feeds_values(call: Call) -> list[dict[str, Any]]:
 
 
 def feed_values(feed: FeedRow, meetings: list[FeedMeetingRow]) -> dict[str, Any]:
-    """Return a feed as callers see it: of its address the host."""
+    """Return a feed as callers see it: only the host of its address."""
     return {
         "id": str(feed.id),
         "name": feed.name,
@@ -182,5 +182,5 @@ async def _check(call: Call, fields: CalendarFeedFields, bot: dict[str, Any], fa
 
 
 def _web_address(text: str) -> str:
-    """Return an address as it is fetched: calendars call it webcal."""
+    """Return the address to fetch: webcal:// means https://."""
     return f"https://{text[9:]}" if text.lower().startswith("webcal://") else text

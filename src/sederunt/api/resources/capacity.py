@@ -1,4 +1,4 @@
-"""What a bot costs, and how many bots an account booked ahead. Rates are the operator's; without any, all is free."""
+"""The cost of bots, and the bots reserved by an account. The operator sets the rates; without any, all is free."""
 
 from starlette.responses import Response
 
@@ -39,7 +39,7 @@ async def set_capacity(call: Call) -> Response:
 
 
 async def _capacity(call: Call, reserved: int) -> Response:
-    """`available`: how many of the bots booked ahead are not at work."""
+    """Return the answer; `available` is the number of reserved bots that are not at work."""
     active = await call.context.bots.active_count(call.account_id)
     return json_response({"reserved": reserved, "available": max(0, reserved - active)})
 
@@ -52,7 +52,7 @@ async def list_prices(call: Call) -> Response:
 
 
 def model_price(row: ModelRow, rates: PricingSettings) -> dict[str, object]:
-    """Return a model's row of prices."""
+    """Return a model's prices."""
     vendor = row.price
     return {
         "model": row.identifier,
@@ -69,7 +69,7 @@ def model_price(row: ModelRow, rates: PricingSettings) -> dict[str, object]:
 
 
 def pricing_of(bot: Bot, rates: PricingSettings) -> dict[str, object]:
-    """Return rates per hour, and the amount once the bot has ended."""
+    """Return a bot's rates per hour, and the amount once it has ended."""
     config = bot.config
     row = find(config.transcription_model)
     sockets = has_added_sockets(config.transcription_model, realtime_audio=config.realtime_audio)
@@ -96,7 +96,7 @@ def pricing_of(bot: Bot, rates: PricingSettings) -> dict[str, object]:
 
 
 def _amount(bot: Bot, rate: float, base: float) -> float | None:
-    """Return the bot's cost, by begun minutes in the meeting. None until it has ended."""
+    """Return the bot's cost, by started minutes in the meeting; None until it has ended."""
     if bot.status not in ENDINGS:
         return None
     return round(minutes_of(bot) / 60 * rate + waiting_minutes_of(bot) / 60 * base, 4)

@@ -1,4 +1,4 @@
-"""Two transcripts side by side: what differs between them, and how far each is from a reference."""
+"""Two transcripts side by side: their differences, and the distance of each from a reference."""
 
 import asyncio
 import json
@@ -45,7 +45,7 @@ class ComparisonFields(Body):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ComparedTranscript:
-    """One of the two."""
+    """One of the two transcripts."""
 
     resource: Resource
     resource_id: UUID
@@ -74,7 +74,7 @@ async def _compared(call: Call, body: object) -> Response:
     if faults:
         raise InvalidConfig(faults)
     first, second = transcripts
-    try:  # a long one takes some seconds of a core
+    try:  # a long comparison takes some seconds of a core
         text = await asyncio.to_thread(_json, first, second, fields.reference)
     except TooLong:
         sentence = (
@@ -85,7 +85,7 @@ async def _compared(call: Call, body: object) -> Response:
 
 
 async def compared_transcript(call: Call, resource_id: UUID) -> ComparedTranscript:
-    """Return the transcript, as it was heard, of a bot or a recording of the caller's. Raises NotFound."""
+    """Return the uncorrected transcript of one of the caller's bots or recordings. Raises NotFound."""
     view: BotView | RecordingView
     resource: Resource
     try:

@@ -1,4 +1,4 @@
-"""Keys at transcription vendors, which bots use in a caller's name."""
+"""A caller's keys at transcription vendors, which its bots use."""
 
 from functools import partial
 from typing import Any
@@ -50,7 +50,7 @@ async def check_credential(call: Call) -> Response:
 
 
 async def _checked(call: Call, provider: str, access: Access) -> CheckedKey:
-    """Ask the vendor; a thread is busy with it for as long as it says nothing. Raises TooManyRequests."""
+    """Ask the vendor, which occupies a thread until it answers. Raises TooManyRequests."""
     full = "Vendors are being asked about enough keys of this account: try again when they have answered."
     with call.context.ledger.place(KEY_CHECKS, call.account_id, full=full, again_s=CHECK_AGAIN_S):
         return await checked_key(call.context.settings, provider, access)
@@ -68,7 +68,7 @@ async def remove_credential(call: Call) -> Response:
 
 
 def credential_values(credential: Credential) -> dict[str, Any]:
-    """Return a credential as lists show it: of the key, its last characters."""
+    """Return a credential as lists show it, with only the last characters of the key."""
     return {
         "id": str(credential.id),
         "provider": credential.provider,

@@ -1,4 +1,4 @@
-"""What is asked of a host rather than of a bot: a browser for somebody who signs in, or for a look at an account."""
+"""Requests to a host rather than to a bot: a browser for signing in, or for checking an account."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from sederunt.errors import Conflict
 async def ask_a_host(
     context: ApiContext, subject_of: Callable[[str], str], wish: Mapping[str, Any], *, within_s: float
 ) -> Mapping[str, Any]:
-    """Return the answer of the first host that can be reached, the least busy first. Raises Conflict if none can."""
+    """Ask hosts in turn, the least busy first, and return the first answer. Raises Conflict if none can be reached."""
     hosts = sorted(context.installation.heartbeats.living("host"), key=_free_seats, reverse=True)
     for host in hosts:
         try:

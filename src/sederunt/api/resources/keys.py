@@ -1,4 +1,4 @@
-"""API keys: what they may do, until when, and when they were last used. A key itself is shown once."""
+"""API keys: their scopes, expiry and last use. The key itself is shown once."""
 
 from datetime import timedelta
 from functools import partial

@@ -1,4 +1,4 @@
-"""Lists in pages, made in parts: other callers are served between two of them, and an account has its share of time."""
+"""Paged lists, made in parts: other callers are served between two parts, and each account has its share of time."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -13,20 +13,20 @@ from sederunt.api.schemas.views import page_json
 from sederunt.database.paging import ListPage, ListPageRequest
 from sederunt.database.parts import PART_ROWS
 
-LOOK_BYTES = 10_000  # what it costs to look for the rows of a list, as bytes of an answer
+LOOK_BYTES = 10_000  # the cost of a list query, in bytes of an answer
 T = TypeVar("T")
 
 
 @asynccontextmanager
 async def looking(call: Call) -> AsyncIterator[None]:
-    """Wait until the account may look for the rows of another list. Raises TooManyRequests."""
+    """Wait until the account may run another list query. Raises TooManyRequests."""
     await call.context.bulk.begin(call.account_id, LOOK_BYTES)
     async with call.context.bulk.look(call.account_id):
         yield
 
 
 async def list_response(call: Call, parts: AsyncIterator[str]) -> Response:
-    """Answer with JSON in parts, each as soon as the account may have it."""
+    """Answer with JSON in parts, each sent as soon as the account's rate allows."""
 
     async def spaced() -> AsyncIterator[str]:
         async for part in parts:
@@ -41,7 +41,7 @@ async def page_of_list(
     read: Callable[[ListPageRequest], Awaitable[ListPage[T]]],
     values: Callable[[T], Mapping[str, Any]],
 ) -> Response:
-    """Answer with the page of a list that the query asks for. Raises InvalidConfig, TooManyRequests."""
+    """Answer with the requested page of a list. Raises InvalidConfig, TooManyRequests."""
     async with looking(call):
         page = await read(call.page())
     return await list_response(call, page_json(texts_of(page.items, values), page.cursor))

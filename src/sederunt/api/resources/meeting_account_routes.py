@@ -1,4 +1,4 @@
-"""The routes of meeting accounts: kept, checked, and signed in by hand on a host's browser."""
+"""The routes of meeting accounts: adding, checking, and signing in by hand in a host's browser."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Accounts that bots sign in to meetings with: kept, listed, tried at their site, forgotten."""
+"""Accounts with which bots sign in to meetings: add, list, check at their site, remove."""
 
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from sederunt.bus.streams import account_check_subject
 from sederunt.errors import Conflict
 from sederunt.model.bot import Service
 
-CHECK_S = 150.0  # two pages at the most: by what the browser remembers, then by the password
+CHECK_S = 150.0  # at most two pages: first with the stored browser state, then with the password
 
 
 async def add_meeting_account(call: Call) -> Response:

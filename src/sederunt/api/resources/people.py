@@ -1,4 +1,4 @@
-"""People who may use an account's console, and the audit list of what was done in it."""
+"""People who may use an account's console, and the account's audit list."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -97,12 +97,12 @@ async def audit_values(call: Call) -> dict[str, Any]:
 
 
 def link_of(call: Call, token: str) -> str:
-    """Return the address where somebody is let in once."""
+    """Return the address of an invitation, which works once."""
     return f"{call.base_url}/welcome?token={token}"
 
 
 def member_values(person: Person) -> dict[str, Any]:
-    """Return somebody as lists show them."""
+    """Return a member as lists show them."""
     return {
         "id": str(person.id),
         "name": person.name,

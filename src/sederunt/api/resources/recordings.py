@@ -1,4 +1,4 @@
-"""The acts of callers on standalone recordings: upload or name one, look, list, delete."""
+"""The handlers of standalone recordings: create from an upload or another source, read, list, delete."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -44,10 +44,10 @@ _NAMED_SOURCES = ("recording_url", "meeting_bot_id", "recording_id")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Source:
-    """Where the sound comes from; exactly one of the four."""
+    """The source of the sound; exactly one of the four is set."""
 
     stored: Upload | None = None
-    stored_bytes: int | None = None  # of this, or of all that a bot or recording has which is to be copied
+    stored_bytes: int | None = None  # of the upload, or of all files of the bot or recording to copy
     sound_s: float = 0.0
     url: str | None = None
     bot: Bot | None = None
@@ -67,16 +67,16 @@ async def create_recording(call: Call) -> Response:
         return await answer_once(call, body, lambda keyed: _accept(call, recording_id, body, None, keyed))
     recording_id = new_id(call.context.clock.now())
     stored = await Holdings(call.context.database).stored_bytes(call.account_id)
-    refuse_stored(stored, call.context.account_limits.stored_gb)  # before a gigabyte is read for nothing
+    refuse_stored(stored, call.context.account_limits.stored_gb)  # before a gigabyte is read in vain
     with _on_its_way(call):
         return await _take_upload(call, boundary, recording_id)
 
 
 @contextmanager
 def _on_its_way(call: Call) -> Iterator[None]:
-    """Count an upload for as long as it comes: what it brings is nowhere in the books before it is whole.
+    """Count an upload until it is complete: until then no table counts its bytes.
 
-    Raises TooManyRequests where the account has enough of them.
+    Raises TooManyRequests if the account has too many of them.
     """
     ledger = call.context.ledger
     full = f"This account has {ledger.share(UPLOADS, call.account_id):g} uploads on their way: send this one later."
@@ -88,7 +88,7 @@ def _on_its_way(call: Call) -> Iterator[None]:
 
 
 async def _take_upload(call: Call, boundary: str, recording_id: UUID) -> Response:
-    """Take a form with a file; nothing of it is left where it is refused, or is one that was sent before."""
+    """Accept a form with a file; the file is removed if the request is refused or is a repetition."""
     key = f"recordings/{recording_id}/source"
     try:
         await call.context.deletions.expect_row("recording", recording_id, call.account_id)
@@ -104,7 +104,7 @@ async def _take_upload(call: Call, boundary: str, recording_id: UUID) -> Respons
         upload = await _chosen_file(call, form)
         if upload is not None:
             call.context.metrics.uploaded_bytes.inc(upload.size)
-        await call.context.socket_holders.refuse_who_is_over(call.caller)  # a large file takes its time
+        await call.context.socket_holders.refuse_who_is_over(call.caller)  # receiving a large file takes long
         values = form_values(RecordingFields, form.fields)
         answer = await answer_once(
             call,
@@ -121,22 +121,22 @@ async def _take_upload(call: Call, boundary: str, recording_id: UUID) -> Respons
 
 
 async def _chosen_file(call: Call, form: Form) -> Upload | None:
-    """Return the file of a form. Pages send an input in which nobody chose one as an empty file: nothing of that is
-    kept, nor of an empty file beside another source.
+    """Return the file of a form. Web pages send a file input without a choice as an empty file, which is removed, as is
+    an empty file beside another source.
     """
     upload = form.upload
     if upload is None or upload.size > 0:
         return upload
     if upload.filename and not any(any(form.fields.get(name, ())) for name in _NAMED_SOURCES):
-        return upload  # to be refused by name
+        return upload  # is refused later, with its name
     await call.context.objects.delete(upload.key)
     return None
 
 
 async def _may_have_row(call: Call, recording_id: UUID) -> bool:
-    """Return whether an upload that failed has its row all the same: the commit was done, and the word of it lost.
+    """Return whether a failed upload may have its row all the same, because only the commit's confirmation was lost.
 
-    Also where nobody can say: without a row the receipt of `expect_row` has housekeeping remove its file after a day.
+    True also if the database does not answer: housekeeping removes a file without a row after a day (`expect_row`).
     """
     try:
         return await call.context.recordings.account_of(recording_id) is not None
@@ -153,7 +153,7 @@ async def _forget_upload(call: Call, recording_id: UUID) -> None:
 async def _accept(
     call: Call, recording_id: UUID, body: object, upload: Upload | None, keyed: KeyedRequest | None
 ) -> Response:
-    """Judge everything, then store row and job together."""
+    """Check everything, then store row and job together."""
     request = read(RecordingFields, body)
     faults = request.faults
     if isinstance(body, Mapping) and upload is None and body.get("recording_file") is not None:
@@ -163,7 +163,7 @@ async def _accept(
     base = settings_of_source(origin.config) if origin else None
     config = None
     if request.fields.transcription_model is None and base is None:
-        if not {"meeting_bot_id", "recording_id"} & set(faults):  # one that was found would have brought its own
+        if not {"meeting_bot_id", "recording_id"} & set(faults):  # a valid source would have provided its own model
             faults.setdefault("transcription_model", ["transcription_model is required."])
     else:
         config = recording_config(request.fields, base)
@@ -199,7 +199,7 @@ async def _accept(
 
 
 def _holding(recording: Recording, source: _Source) -> Holding | None:
-    """Return what is stored together with a recording's row, or once it is copied; None if it is to be fetched."""
+    """Return what a recording stores, at once or when it is copied; None if it is still to be fetched."""
     if source.stored_bytes is None:
         return None
     return Holding(
@@ -212,7 +212,7 @@ def _holding(recording: Recording, source: _Source) -> Holding | None:
 
 
 async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: Upload | None) -> _Source:
-    """Return the one source that was given; add what is wrong with it to the faults."""
+    """Return the one source in the request, and add its faults."""
     is_given = [getattr(fields, name) is not None for name in _NAMED_SOURCES]
     if sum(is_given) + (upload is not None) != 1 and not {"recording_file", *_NAMED_SOURCES} & set(faults):
         choices = f"recording_file, {', '.join(_NAMED_SOURCES[:-1])} and {_NAMED_SOURCES[-1]}"
@@ -238,7 +238,7 @@ async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: U
 
 
 async def _held(call: Call, source: Bot | Recording | None) -> dict[str, Any]:
-    """Return what a copy is counted as until it is there: else a thousand of them would be accepted as nothing."""
+    """Return the size of a copy in advance; otherwise a thousand copies would be accepted as if they were empty."""
     holding = await Holdings(call.context.database).of(source.id) if source else None
     return {"stored_bytes": holding.stored_bytes, "sound_s": holding.sound_s} if holding else {}
 
@@ -266,8 +266,8 @@ async def _source_recording(call: Call, recording_id: UUID, faults: Faults) -> R
 
 
 def _check_model(identifier: str, faults: Faults) -> None:
-    """Refuse a model taken over from a bot that transcribes nothing recorded. One that callers may name for bots alone
-    is taken over: it transcribed this very sound.
+    """Refuse a model, taken over from a bot, that cannot transcribe recordings. Models that callers may name for bots
+    only are accepted: they transcribed this very sound.
     """
     if "transcription_model" not in faults and not batch_models([identifier]):
         sentence = f"transcription_model must be given: the bot's own, '{identifier}', is not for recordings."
@@ -304,7 +304,7 @@ async def list_recordings(call: Call) -> Response:
 
 
 def recordings_asked_for(call: Call) -> dict[str, Any]:
-    """Return which page of recordings the query asks for. Raises InvalidConfig."""
+    """Return the page of recordings that the query asks for, as arguments of `listed`. Raises InvalidConfig."""
     return {
         "status": call.word("status", RecordingStatus),
         "source_id": call.uuid("source"),

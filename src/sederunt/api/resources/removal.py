@@ -1,4 +1,4 @@
-"""Files of what a caller deleted go at once, so that their signed addresses lead nowhere when the answer is given."""
+"""Remove the files of deleted resources at once, so that their signed addresses no longer work after the answer."""
 
 from sederunt import log
 from sederunt.storage.objects import Objects
@@ -7,8 +7,8 @@ logger = log.get(component="api")
 
 
 async def remove_files(objects: Objects, prefix: str) -> None:
-    """Remove what lies below; where the storage is away, housekeeping does it by the receipt."""
+    """Remove all files below a prefix; if the storage is away, housekeeping does it later by the deletion's receipt."""
     try:
         await objects.delete_prefix(prefix)
-    except Exception as error:  # whatever the store's client raises
+    except Exception as error:  # any error of the storage client
         logger.warning("files not removed yet", action="removal_put_off", prefix=prefix, error=str(error))

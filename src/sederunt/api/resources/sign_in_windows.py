@@ -1,6 +1,6 @@
-"""Signing a meeting account in on the bot's own browser: opened on a host, seen and driven from elsewhere.
+"""Sign a meeting account in with the bot's own browser, which runs on a host and is operated remotely.
 
-Whoever may manage the account, and each only in the windows that they opened themselves, by key or in person.
+This needs the permission to manage the account. Each key or person has access only to the windows that it opened.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ async def look(call: Call) -> Response:
     if "jpeg" not in answer:
         return json_response({"number": None, "page": None, "address": None, "jpeg": None})
     parts = urlsplit(answer["url"])
-    # A page's address may hold what it would not tell: its host and path say where a password goes.
+    # The query may hold secrets; host and path are enough to see where a password goes.
     address = quote(f"{parts.scheme}://{parts.netloc}{parts.path}"[:300], safe=":/%")
     numbers = {name: answer.get(name) for name in ("number", "page")}
     return json_response({**numbers, "address": address, "jpeg": answer["jpeg"]})
@@ -75,7 +75,7 @@ async def close(call: Call) -> Response:
 
 
 async def asked(call: Call, what: str, more: Mapping[str, Any], within_s: float) -> Mapping[str, Any]:
-    """Ask the host of a window. Raises NotFound where this caller has none of this name, or none any more."""
+    """Ask the host of a window. Raises NotFound if this caller has no such window, or no longer."""
     subject = window_subject(str(call.id("sign-in window")), what)
     try:
         answer = await call.context.bus.request(subject, {**_who(call), **more}, within_s=within_s)

@@ -1,4 +1,4 @@
-"""What a bot recorded of each speaker by itself: one file per source of sound, behind signed addresses."""
+"""A bot's separate recordings of each speaker: one file per source of sound, with signed addresses."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ async def list_tracks(call: Call) -> Response:
 
 
 async def track_values(call: Call, view: BotView) -> list[dict[str, Any]]:
-    """Return the tracks of a bot as callers see them; none before its recording is there, or after its time."""
+    """Return the tracks of a bot as callers see them; none before its recording exists or after it has expired."""
     tracks = await _stored(call, view.bot)
     if not tracks:
         return []

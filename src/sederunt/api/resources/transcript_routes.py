@@ -1,4 +1,4 @@
-"""The routes of transcripts: in every format, put right, searched."""
+"""The routes of transcripts: reading in every format, correcting, comparing, searching."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Transcripts as people read them: put right, in every format; corrections; search over all of them."""
+"""Corrected transcripts in every format; corrections; search over all transcripts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ MOST_CORRECTIONS = count_of("corrections")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
-    """A transcript with what people put right in it."""
+    """A transcript with its corrections."""
 
     resource: Resource
     resource_id: UUID
@@ -46,7 +46,7 @@ class Written:
 
     @property
     def read(self) -> Transcript:
-        """Return the transcript as it is to be read."""
+        """Return the transcript with its corrections applied."""
         return corrected(self.heard, self.corrections)
 
 
@@ -86,7 +86,7 @@ async def search(call: Call) -> Response:
 
 
 async def search_values(call: Call) -> dict[str, Any]:
-    """Return what `q` finds among the account's transcripts, the newest first. Raises InvalidConfig."""
+    """Return the matches of `q` in the account's transcripts, newest first. Raises InvalidConfig."""
     question = call.request.query_params.get("q", "")
     if not question.strip() or len(question) > LONGEST_QUESTION or "\x00" in question:
         raise InvalidConfig({"q": [f"q must be words to look for, up to {LONGEST_QUESTION} characters."]})
@@ -130,7 +130,7 @@ async def written(call: Call, resource: Resource) -> Written:
         resource_id=resource_id,
         title=title,
         created_at=created_at,
-        heard=await asyncio.to_thread(lambda: view.transcript),  # hours of it take a good part of a second
+        heard=await asyncio.to_thread(lambda: view.transcript),  # a transcript of hours takes a good part of a second
         corrections=await corrections.of(resource_id),
         participants=participants,
     )
@@ -153,11 +153,11 @@ def correction_values(correction: Correction) -> dict[str, Any]:
 async def _answer(call: Call, resource: Resource) -> Response:
     async with call.context.long_answers.turn(call.account_id):
         document = await written(call, resource)
-        return await asyncio.to_thread(_response, call, document)  # a good part of a second, once more
+        return await asyncio.to_thread(_response, call, document)  # another good part of a second
 
 
 def _response(call: Call, document: Written) -> Response:
-    """Return the transcript in the requested format; without corrections for `corrected=false`."""
+    """Return the transcript in the requested format, without corrections if `corrected=false`."""
     format_name = call.request.query_params.get("format", "json")
     as_heard = "corrected" in call.request.query_params and not call.flag("corrected")
     transcript = document.heard if as_heard else document.read
@@ -225,8 +225,8 @@ def _refuse(faults: Faults) -> None:
 
 
 def _checked(request: Read[CorrectionFields], document: Written) -> str | None:
-    """Return what stands at the place to correct. Raises InvalidConfig where there is no such place, Conflict."""
-    segments = document.read.segments  # hours of words take a good part of a second
+    """Return the present text at the place to correct. Raises InvalidConfig if there is no such place, Conflict."""
+    segments = document.read.segments  # takes a good part of a second for a transcript of hours
     _check_place(request.fields, segments, document.participants, request.faults)
     _refuse(request.faults)
     if not segments:
@@ -237,7 +237,7 @@ def _checked(request: Read[CorrectionFields], document: Written) -> str | None:
 def _check_place(
     fields: CorrectionFields, segments: Sequence[Segment], participants: Sequence[Participant], faults: Faults
 ) -> None:
-    """Note it where the place to correct does not exist in the transcript."""
+    """Add a fault if the place to correct does not exist in the transcript."""
     if fields.kind == CorrectionKind.PARTICIPANT:
         names = {segment.speaker_name for segment in segments} | {person.name for person in participants}
         if fields.before is None or fields.before not in names:

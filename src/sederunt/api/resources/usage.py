@@ -1,4 +1,4 @@
-"""What an account used: minutes and amounts by month, key and model, as JSON or CSV."""
+"""An account's usage: minutes and amounts by month, key and model, as JSON or CSV."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from sederunt.settings import PricingSettings
 from sederunt.transcription.models import find, has_added_sockets
 
 _EPOCH = date(1970, 1, 1)
-_DAYS = 366  # of one question at most
+_DAYS = 366  # of one query at most
 _GROUPS = ("month", "day")
 COLUMNS = ("period", "resource", "key_id", "key_name", "transcription_model", "count", "minutes", "amount", "currency")
 
@@ -33,7 +33,7 @@ async def get_usage(call: Call) -> Response:
     writer = csv.DictWriter(file, COLUMNS)
     writer.writeheader()
     for row in values["data"]:
-        # A name that a spreadsheet would take for a formula is written so that it is text.
+        # A leading apostrophe keeps a spreadsheet from taking a name for a formula.
         writer.writerow(
             {
                 name: f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
@@ -44,7 +44,7 @@ async def get_usage(call: Call) -> Response:
 
 
 async def usage_values(call: Call) -> dict[str, Any]:
-    """Return what the account used from `from` to `to`, both included, by `group`. Raises InvalidConfig."""
+    """Return the account's usage from `from` to `to`, both inclusive, by `group`. Raises InvalidConfig."""
     since, until = _span(call)
     group = call.request.query_params.get("group", "month")
     if group not in _GROUPS:
@@ -79,7 +79,7 @@ async def usage_values(call: Call) -> dict[str, Any]:
 
 
 def amount_of(usage: Used, rates: PricingSettings) -> float:
-    """Return what these cost by the operator's rates of today. A recording costs its model and its storage."""
+    """Return the cost of usage by the operator's current rates. A recording costs its model and its storage."""
     row = find(usage.model)
     rate = 0.0 if usage.own_key else rates.models_per_hour.get(row.identifier if row else "", 0.0)
     rate += rates.storage_1_year_per_hour if usage.for_1_year else 0.0

@@ -1,4 +1,4 @@
-"""Webhooks as their owner manages them: the secret, deliveries, sending one again, and testing a receiver."""
+"""Management of webhooks by their owner: the secret, deliveries, replays, and tests of a receiver."""
 
 import json
 from dataclasses import replace
@@ -75,7 +75,7 @@ async def replay_delivery(call: Call) -> Response:
 async def replay_deliveries(call: Call) -> Response:
     """Answer POST /webhook-delivery/replay"""
     fields = await call.fields(ReplayFields)
-    # Unix seconds, or milliseconds where it is too large for seconds; the distant past is the beginning.
+    # Unix seconds, or milliseconds if the number is too large for seconds; earlier than 1970 means 1970.
     seconds = fields.since / 1000 if fields.since > MILLISECONDS_FROM else fields.since
     since = datetime.fromtimestamp(max(seconds, 0), UTC)
     state = DeliveryState(fields.state)
@@ -91,7 +91,7 @@ async def test_webhook(call: Call) -> Response:
     secrets = await stores.webhook_secrets.signing(call.account_id)
     webhooks = call.context.settings.webhooks
     destinations = Destinations(ledger=call.context.ledger)
-    if destinations.pause_s(delivery.url, call.account_id, clock.monotonic()):  # connections are everybody's
+    if destinations.pause_s(delivery.url, call.account_id, clock.monotonic()):  # connections are shared by all accounts
         sentence = "Enough attempts of this account are under way: try again when one of them was answered."
         raise TooManyRequests(sentence, TEST_AGAIN_S, "webhook_attempts")
     with destinations.attempt(delivery.url, call.account_id):
@@ -111,7 +111,7 @@ async def test_webhook(call: Call) -> Response:
 
 
 def secret_values(secrets: Secrets) -> dict[str, Any]:
-    """Return the secrets that sign now."""
+    """Return the current signing secrets."""
     return {
         "secret": secrets.newest,
         "secret_before": secrets.before,
