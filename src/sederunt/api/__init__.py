@@ -1,1 +1,1 @@
-"""The REST interface: what callers may send, what they are answered, and the files they may fetch."""
+"""The REST interface: requests, answers, and files to download."""

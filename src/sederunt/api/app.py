@@ -1,7 +1,7 @@
-"""The ASGI application: routes behind keys, signed files, sockets and probes without; one middleware in front of all.
+"""The ASGI application: routes that need a key; signed files, sockets and probes that need none; one middleware.
 
-Starlette's routing with our own table, not FastAPI's: its validation stops at our error shape (all faults at once, our
-sentences, nothing coerced), and it costs some 60 µs a request (measured).
+It uses Starlette's routing with our own table instead of FastAPI, whose validation does not fit our errors (all faults
+at once, our sentences, nothing coerced) and costs some 60 µs a request (measured).
 """
 
 import json
@@ -43,9 +43,9 @@ from sederunt.settings import Settings
 _FIRST_ID = re.compile(rb'{"id": "([0-9a-f-]{36})"')
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 _LLMS = FilePath(__file__).with_name("llms.txt").read_text(encoding="utf-8")
-# What the published client names itself by, and who asks whether a body has changed.
+# The published client's name, and conditional requests.
 _READERS_HEADERS = ("If-None-Match", "X-Request-Id", "X-Skribby-Client")
-# What a language model's client sends from a page, beside what every caller does.
+# Further headers of a language model's client in a web page.
 _MCP_HEADERS = ("Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
 _FILES = "/files/{resource}/{id}/{name:path}"
 
@@ -59,9 +59,9 @@ def create_app(
     beside: Callable[[Starlette], AbstractAsyncContextManager[None]] = lambda _app: nullcontext(),
     ledger: Ledger | None = None,
 ) -> ASGIApp:
-    """Make the application of one process, with the console's pages if there are any, and its background tasks.
+    """Make the application of one process, with the console's pages, if any, and its background tasks.
 
-    Its context is opened when the server starts and closed when it stops. Use of budgets is counted in the ledger.
+    Its context is opened when the server starts and closed when it stops. The ledger counts the use of budgets.
     """
     metrics = Metrics()
     budget_ledger = ledger or Ledger(limits_of(settings), settings.account_weights)
@@ -85,12 +85,12 @@ def create_app(
         middleware=_cors(settings),
         exception_handlers={404: http_exception, 405: http_exception},
     )
-    app.router.redirect_slashes = False  # the middleware takes them away: a redirect to one would come back for ever
+    app.router.redirect_slashes = False  # the middleware strips them: a redirect to one would loop for ever
     return RequestMiddleware(app, metrics, budget_ledger)
 
 
 def _routes_with_keys() -> list[Path]:
-    """Return one route per path, so that a wrong method is answered with all that are possible there."""
+    """Return one route per path, so that the answer to a wrong method lists all methods of the path."""
     paths: dict[str, dict[str, Route]] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method] = route
@@ -103,7 +103,7 @@ def _routes_with_keys() -> list[Path]:
 
 
 def _other_methods(route: Path) -> Path:
-    """Refuse what a fixed path does not take, lest its last word be looked for as an id."""
+    """Refuse other methods of a fixed path; otherwise its last word would be taken for an id."""
 
     async def refuse(_request: Request) -> Response:
         raise HTTPException(405, headers={"Allow": ", ".join(sorted(route.methods or ()))})
@@ -123,7 +123,7 @@ def _routes_without() -> list[Path]:
     async def llms(_context: ApiContext, _request: Request) -> Response:
         return PlainTextResponse(_LLMS)
 
-    # Found at the root and below the version prefix, where a caller may look first.
+    # Both at the root and below the version prefix, where a caller may look first.
     table: list[tuple[str, OpenHandler, bool]] = [
         ("/openapi.json", openapi, False),
         ("/docs", docs, False),

@@ -1,4 +1,4 @@
-"""One authenticated request, as handlers see it."""
+"""One authenticated request, as seen by handlers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from sederunt.api.transport.bodies import json_body
 from sederunt.database.paging import ListPageRequest, SegmentsPage
 from sederunt.errors import InvalidConfig, NotFound
 
-MOST_LISTED = 200  # on one page of a list
-SEGMENTS, MOST_SEGMENTS = 200, 1000  # of a transcript that is read page by page
+MOST_LISTED = 200  # items on one page of a list
+SEGMENTS, MOST_SEGMENTS = 200, 1000  # on one page of a transcript
 M = TypeVar("M", bound=Body)
 W = TypeVar("W", bound=StrEnum)
 
@@ -29,7 +29,7 @@ _FLAGS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": Fals
 
 @dataclass(frozen=True)
 class Call:
-    """A request, who makes it, and what there is to answer it with."""
+    """A request, its caller, and the means to answer it."""
 
     context: ApiContext
     request: Request
@@ -41,13 +41,13 @@ class Call:
 
     @cached_property
     def base_url(self) -> str:
-        """Return how this caller reaches us, without a slash at the end."""
+        """Return the base URL by which this caller reaches us, without a slash at the end."""
         scope = self.request.scope
         return self.context.base_url(scope["scheme"], self.request.headers.get("host", ""))
 
     @property
     def addresses(self) -> Addresses:
-        """Return what makes the addresses that an answer holds."""
+        """Return the factory of the addresses in an answer."""
         base = self.base_url
         return Addresses(
             base_url=base,
@@ -59,7 +59,7 @@ class Call:
         )
 
     def id(self, what: str, name: str = "id") -> UUID:
-        """Return an id in the path. Raises NotFound for one that is none: what has no such id does not exist."""
+        """Return an id in the path. Raises NotFound if it is malformed, since nothing has such an id."""
         text: str = self.request.path_params[name]
         try:
             if len(text) == 36:  # UUID() also takes braces, urn: and missing dashes
@@ -74,11 +74,11 @@ class Call:
         return await json_body(self.request, most_bytes, partial(self.context.bulk.begin, self.account_id))
 
     async def fields(self, model: type[M]) -> M:
-        """Return the JSON body's fields. Raises InvalidConfig with all that is wrong with them at once, TooLarge."""
+        """Return the JSON body's fields. Raises InvalidConfig with all faults at once, TooLarge."""
         return valid(model, await self.body())
 
     def flag(self, name: str) -> bool:
-        """Return a boolean of the query, false where it is absent. Raises InvalidConfig."""
+        """Return a boolean of the query, false if it is absent. Raises InvalidConfig."""
         text = self.request.query_params.get(name)
         if text is None:
             return False
@@ -98,14 +98,14 @@ class Call:
             raise InvalidConfig({name: [f"{name} must be one of: {', '.join(words)}."]}) from None
 
     def text(self, name: str, *, most: int = LONGEST_URL) -> str | None:
-        """Return a text of the query, as long as an address; None where it is absent or blank. Raises InvalidConfig."""
+        """Return a text of the query, up to `most` characters; None if absent or blank. Raises InvalidConfig."""
         text = self.request.query_params.get(name, "")
         if len(text) > most or "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
             raise InvalidConfig({name: [f"{name} must be a text of up to {most} characters."]})
         return text.strip() or None
 
     def uuid(self, name: str) -> UUID | None:
-        """Return an id of the query, None where it is absent or empty. Raises InvalidConfig."""
+        """Return an id of the query, None if it is absent or empty. Raises InvalidConfig."""
         text = self.request.query_params.get(name, "")
         if not text:
             return None
@@ -117,14 +117,14 @@ class Call:
         raise InvalidConfig({name: [f"{name} must be an id."]})
 
     def segments(self) -> SegmentsPage | None:
-        """Return which segments of a transcript are asked for; None: all. Raises InvalidConfig."""
+        """Return the requested segments of a transcript; None: all. Raises InvalidConfig."""
         most = self.integer("segments_limit", default=SEGMENTS, least=1, most=MOST_SEGMENTS)
         if not {"segments_after", "segments_limit"} & set(self.request.query_params):
             return None
         return SegmentsPage(after=self.integer("segments_after", default=0, least=0, most=999_999_999), most=most)
 
     def page(self, *, newest_first: bool = False) -> ListPageRequest:
-        """Return which page of a list is asked for. Raises InvalidConfig."""
+        """Return the requested page of a list. Raises InvalidConfig."""
         limit = self.integer("limit", default=50, least=1, most=MOST_LISTED)
         cursor = self.request.query_params.get("cursor") or None
         return ListPageRequest(limit=limit, cursor=cursor, newest_first=newest_first)

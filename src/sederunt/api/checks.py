@@ -1,4 +1,4 @@
-"""What can only be judged by asking: the link fits the service, the model has a key, the account is the caller's."""
+"""Checks beyond the request itself: the link fits the service, the model has a key, the account is the caller's."""
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass
@@ -39,15 +39,14 @@ _ACCOUNT = frozenset({"service", "authentication"})
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """Adds to the faults of a request what these checks find. Each looks only at fields that are good so far."""
+    """Adds faults to those of a request. Each check looks only at fields without faults so far."""
 
     settings: Settings
     credentials: CredentialStore
     meeting_accounts: MeetingAccounts
 
     async def live_room(self, config: BotConfig, bots: Bots) -> None:
-        """Check that a bot that joins now can be followed by the model in the box. Raises
-        LimitReached."""
+        """Check that the bundled model has capacity for one more live bot. Raises LimitReached."""
         if not is_live_here(config.transcription_model):
             return
         most = self.settings.live.most_bots
@@ -59,8 +58,7 @@ class Checks:
             )
 
     async def bot(self, account_id: UUID, config: BotConfig, sent_fields: Set[str], faults: Faults) -> None:
-        """Check a bot's configuration. `sent_fields`: the fields a caller sent; a check none of whose fields was sent is left
-        out."""
+        """Check a bot's configuration. Each check runs only if at least one of its fields is in `sent_fields`."""
         concerns = _concerns(sent_fields, faults)
         if concerns(_LINK):
             try:
@@ -79,7 +77,7 @@ class Checks:
             await self._check_account(account_id, config, faults)
 
     async def recording(self, account_id: UUID, config: RecordingConfig, faults: Faults) -> None:
-        """Add what is wrong with a recording's fields in the light of what the service knows."""
+        """Add the faults of a recording's configuration."""
         if _concerns(_MODEL, faults)(_MODEL):
             await self._check_model(account_id, config.transcription_model, config.transcription_credentials, faults)
         if _concerns(_WISHES, faults)(_WISHES):
@@ -98,7 +96,7 @@ class Checks:
             add(faults, "transcription_model", sentence)
 
     def _lacking(self, row: ModelRow, provider: ProviderRow, *, has_key: bool) -> str:
-        """Return all that keeps a model from transcribing here: nobody shall buy a key for what cannot use it."""
+        """Return everything that keeps a model from transcribing here, so that nobody buys a key in vain."""
         sentences = [] if is_installed(provider.name) else [missing_provider(provider)]
         if not has_key and provider.needs_key and not self._has_key(provider):
             sentences.append(missing_key(provider))
@@ -107,7 +105,7 @@ class Checks:
         return " ".join(sentences)
 
     async def _check_fallback(self, account_id: UUID, config: BotConfig | RecordingConfig, faults: Faults) -> None:
-        """Add what is wrong with the models that are to help out: each is judged like the first."""
+        """Add the faults of the fallback models, which are checked like the first model."""
         names = config.transcription_fallback or ()
         if not names:
             return
@@ -152,12 +150,13 @@ class Checks:
         if row is not None and (provider is None or credential.provider != provider.name):
             needed_key = f"one for {provider.title}" if provider is not None and provider.needs_key else "none"
             key_provider = providers().get(credential.provider)
-            statement = f"transcription_credentials is the id of a key for {key_provider.title if key_provider else credential.provider}"
+            owner = key_provider.title if key_provider else credential.provider
+            statement = f"transcription_credentials is the id of a key for {owner}"
             sentence = f"{statement}; {row.identifier} needs {needed_key}."
             add(faults, "transcription_credentials", sentence)
 
     def _fault(self, row: ModelRow, provider: ProviderRow) -> str | None:
-        """Why this installation cannot use a vendor's model; of the model in the box each worker has its own answer."""
+        """Return why this installation cannot use a vendor's model. The bundled model is checked by each worker."""
         if not provider.needs_key:
             return None
         return plug(provider.name).fault(self.settings, row) or (
@@ -188,7 +187,7 @@ class Checks:
 
 
 def _concerns(sent_fields: Set[str], faults: Faults) -> Callable[[frozenset[str]], bool]:
-    """Make a question: were any of these fields sent, and are all of them without fault?"""
+    """Return a predicate for a set of fields: at least one was sent, and none has a fault."""
     faulty_fields = {name.partition(".")[0] for name in faults}
 
     def ask(fields: frozenset[str]) -> bool:
@@ -198,7 +197,7 @@ def _concerns(sent_fields: Set[str], faults: Faults) -> Callable[[frozenset[str]
 
 
 def _whose(link: str) -> str:
-    """Return what to add about a link that another service would take."""
+    """Return a hint if another service would accept the link."""
     try:
         return f" It is a link of '{service_of_link(link)}': send that as service."
     except InvalidLink:

@@ -1,4 +1,4 @@
-"""What the handlers work with: the stores, the bus and the storage of this process, opened and closed together."""
+"""The stores, the bus and the storage that handlers use, opened and closed together."""
 
 import asyncio
 import contextlib
@@ -49,8 +49,8 @@ from sederunt.settings import Settings
 from sederunt.storage.links import Links
 from sederunt.storage.objects import Objects, open_objects
 
-THREADS = 32  # of what must not hold up the loop; Python's own number would be two more than an account can take
-KEYS_WORTH = 5  # an account may ask as often as so many keys, where that is more than its budget
+THREADS = 32  # for work that must not block the loop; Python's default would be two more than an account can occupy
+KEYS_WORTH = 5  # an account may make as many requests as so many keys, if that is more than its budget
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,28 +71,28 @@ class ApiContext:
     stores: ApiStores
     metrics: Metrics
     readiness: Readiness
-    installation: GaugeSources  # what is known of all of its processes
+    installation: GaugeSources  # the state of all of its processes
     hub: Hub
     socket_holders: SocketHolders
     ledger: Ledger
     readers: Readers  # of files that callers upload
     bulk: BulkShare
-    long_answers: LongAnswers  # that are being made, and wait for their turn
+    long_answers: LongAnswers  # under way or queued
     links_secret: bytes
     bodies: BodyCache
 
     @property
     def account_limits(self) -> AccountLimits:
-        """Return what an account may have stored and under way when it asks for more."""
+        """Return how much an account may store and have under way."""
         limits = self.settings.limits
         return AccountLimits(stored_gb=limits.stored_gb, transcription_minutes=limits.transcription_minutes)
 
     def links(self, base_url: str) -> Links:
-        """Download addresses below this base."""
+        """Return the signer of download addresses below this base."""
         return _links(self.links_secret, base_url)
 
     def base_url(self, scheme: str, host: str) -> str:
-        """Return how a caller reaches us: the operator's word, else the way this caller came."""
+        """Return the base URL for a caller: the operator's setting, else the origin of this request."""
         api = self.settings.api
         return (api.public_url or _came_by(scheme, host) or f"http://{api.host}:{api.port}").rstrip("/")
 
@@ -104,7 +104,7 @@ def _links(secret: bytes, base_url: str) -> Links:
 
 @lru_cache(maxsize=64)
 def _came_by(scheme: str, host: str) -> str | None:
-    """Return the origin of a request, None where its Host header is no host."""
+    """Return the origin of a request, None if its Host header is no host."""
     try:
         parts = urlsplit(f"{scheme}://{host}")
         is_proper = parts.netloc == host and parts.hostname and parts.port != 0 and "@" not in host
@@ -115,7 +115,7 @@ def _came_by(scheme: str, host: str) -> str | None:
 
 @asynccontextmanager
 async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledger: Ledger) -> AsyncIterator[ApiContext]:
-    """Open everything, hand it out, close it in the opposite order; what was committed is published before the end."""
+    """Open everything and close it in reverse order; everything committed is published before that."""
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "api"))
     async with contextlib.AsyncExitStack() as stack:
         bus, database = await stack.enter_async_context(open_published(settings, clock, name="api"))
@@ -170,13 +170,13 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
 
 
 async def _facts(ledger: Ledger) -> Mapping[str, object]:
-    """Return what the heartbeat tells beside that this process is alive: what it can do, /ready says."""
+    """Return the facts of the heartbeat. Whether this process can work is reported by /ready."""
     return {"version": __version__, "budgets": ledger.told()}
 
 
 @asynccontextmanager
 async def _hub(bus: Bus, clock: Clock, bots: Bots) -> AsyncIterator[Hub]:
-    """Open the hub of those who listen to bots through this process."""
+    """Open the hub for this process's listeners."""
 
     async def look(bot_id: UUID) -> Bot | None:
         with contextlib.suppress(NotFound):

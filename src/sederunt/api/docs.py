@@ -1,4 +1,4 @@
-"""The documentation page at /docs: the OpenAPI document as one HTML page, with nothing loaded from elsewhere."""
+"""The documentation page at /docs: the OpenAPI document as one HTML page that loads nothing from elsewhere."""
 
 import json
 from functools import cache
@@ -21,7 +21,7 @@ text-align: left; vertical-align: top; padding: .15rem .6rem
 
 @cache
 def docs_page() -> str:
-    """Return the page; made once, since the document does not change while a process lives."""
+    """Return the page, made once: the document does not change while the process runs."""
     openapi = document()
     tags: dict[str, list[str]] = {}
     for path, operations in openapi["paths"].items():
@@ -70,7 +70,7 @@ def _schema(name: str, schema: dict[str, Any]) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return a sentence with its `code`."""
+    """Return a text as HTML, with `code` marked up."""
     parts = escape(text).split("`")
     return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
 
@@ -86,7 +86,7 @@ def _default(schema: dict[str, Any]) -> str:
 
 
 def _kind(schema: dict[str, Any]) -> str:
-    """Return a schema in a few words."""
+    """Return a short description of a schema."""
     if "$ref" in schema:
         name = escape(schema["$ref"].rsplit("/", 1)[1])
         return f"<a href='#{name}'>{name}</a>"

@@ -1,4 +1,4 @@
-"""From our errors to answers: the only place where they become HTTP. Every answer is JSON with a `message`."""
+"""Convert our errors to HTTP answers, in this module only. Every answer is JSON with a `message`."""
 
 import asyncio
 import errno
@@ -23,26 +23,26 @@ from sederunt.storage.objects import is_away as storage_is_away
 logger = log.get(component="api")
 
 PIECE_BYTES = 256 * 1024
-RETRY_AFTER_S = 5  # what is temporarily away on our side is usually back by then
-ROOM_AFTER_S = 60  # somebody has to do something
+RETRY_AFTER_S = 5  # parts of the service that are temporarily away are usually back by then
+ROOM_AFTER_S = 60  # the operator has to act
 _EXHAUSTED = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN))
 _NO_THREAD = "can't start new thread"
 _NO_ROOM = (os.strerror(errno.ENOSPC), "database or disk is full")
 
 
 def json_response(values: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Answer with plain values. ASCII only, so that no string can spoil the encoding."""
+    """Answer with plain values. ASCII only, so that no string can break the encoding."""
     return text_response(json.dumps(values), status, headers)
 
 
 def text_response(text: str | bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return JSON that is text or bytes already; one of megabytes goes out in pieces, so that others are served."""
+    """Return an answer of serialised JSON; large ones are sent in pieces, so that others are served in between."""
     response_class = _PiecewiseResponse if len(text) > PIECE_BYTES else Response
     return response_class(text, status, headers, media_type="application/json")
 
 
 class _PiecewiseResponse(Response):
-    """An answer that is handed over as fast as its caller takes it."""
+    """An answer that is sent as fast as its caller reads it."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -55,7 +55,7 @@ class _PiecewiseResponse(Response):
 
 
 async def response_of_parts(parts: AsyncIterator[str]) -> Response:
-    """Return JSON that is made as fast as its caller takes it; what fits into one piece is made before it is sent."""
+    """Return JSON that is made as fast as its caller reads it; if it fits into one piece, it is made before sending."""
     first_parts: list[str] = []
     async for part in parts:
         first_parts.append(part)
@@ -73,12 +73,12 @@ async def _going_on(first_parts: list[str], parts: AsyncIterator[str]) -> AsyncI
 
 
 def message_response(message: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return the shape of every short answer."""
+    """Return an answer that consists of a message."""
     return json_response({"message": message}, status, headers)
 
 
 def answer_to(error: Exception) -> Response:
-    """Return the answer to what went wrong. What is our fault is logged here, with its traceback."""
+    """Return the answer to an error. Our own faults are logged here, with their traceback."""
     match error:
         case InvalidConfig():
             return json_response({"message": str(error), "errors": error.fields}, 400)
@@ -123,14 +123,14 @@ def answer_to(error: Exception) -> Response:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what caused it: storage and database wrap the system's own, each in their way."""
+    """Yield an error and its causes: storage and database wrap system errors in different ways."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def _is_disk_full(error: BaseException) -> bool:
-    """Return whether an error, or what caused it, is the system's ENOSPC."""
+    """Return whether an error or one of its causes is the system's ENOSPC or EDQUOT."""
     return any(
         (isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT))
         or any(words in str(cause) for words in _NO_ROOM)
@@ -139,7 +139,7 @@ def _is_disk_full(error: BaseException) -> bool:
 
 
 def _lack(error: BaseException) -> BaseException | None:
-    """Return what says, in an error or in what caused it, that the machine is exhausted, or took a process away."""
+    """Return the error or cause which shows that the machine is exhausted or killed a process."""
     for cause in _causes(error):
         if isinstance(cause, MemoryError | ReaderLost) or str(cause) == _NO_THREAD:
             return cause
@@ -149,7 +149,7 @@ def _lack(error: BaseException) -> BaseException | None:
 
 
 def _part_away(error: BaseException) -> str | None:
-    """Return which part of the installation is away by this error, or by what caused it; None for other faults."""
+    """Return the part of the installation that is away by this error or its causes; None for other faults."""
     for cause in _causes(error):
         if database_is_away(cause):
             return "database"
@@ -161,7 +161,7 @@ def _part_away(error: BaseException) -> str | None:
 
 
 async def http_exception(request: Request, error: Exception) -> Response:
-    """Answer Starlette's own refusals (no such path, wrong method) in our shape."""
+    """Answer Starlette's own refusals (no such path, wrong method) in our format."""
     status = getattr(error, "status_code", 500)
     headers = getattr(error, "headers", None)
     if status == 404:

@@ -1,4 +1,4 @@
-"""Idempotency-Key: a request that is sent again makes nothing again, and gets the answer of the first time."""
+"""Idempotency-Key: a repeated request creates nothing, and gets the answer to the first one."""
 
 import hashlib
 import json
@@ -19,20 +19,20 @@ from sederunt.errors import InvalidConfig, KeyReused, NotFound, RequestError
 logger = log.get(component="api")
 
 HEADER = "Idempotency-Key"
-REPEATED = "Idempotency-Replayed"  # on an answer that is given again
+REPEATED = "Idempotency-Replayed"  # on a repeated answer
 LONGEST_KEY = 255
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeyedRequest:
-    """A request under a key."""
+    """A request with an idempotency key."""
 
     call: Call
     key: str
     fingerprint: bytes
 
     def answered(self, resource_id: UUID, body: str) -> FirstAnswer:
-        """Return what is to be stored with what the request makes."""
+        """Return the record to store together with the new resource."""
         api, now = self.call.context.settings.api, self.call.context.clock.now()
         return FirstAnswer(
             account_id=self.call.account_id,
@@ -44,9 +44,9 @@ class KeyedRequest:
         )
 
     async def answer_again(self) -> Response | None:
-        """Return the answer of the first time; None where this is the first time.
+        """Return the answer to the first request with this key; None if this is the first.
 
-        Raises KeyReused where the first request was another one, NotFound where what it made is deleted.
+        Raises KeyReused if the first request was a different one, NotFound if the resource that it made is deleted.
         """
         first = await self.call.context.stores.first_answers.find(self.call.account_id, self.key)
         if first is None:
@@ -62,11 +62,11 @@ class KeyedRequest:
 async def answer_once(
     call: Call, content: object, make: Callable[[KeyedRequest | None], Awaitable[Response]]
 ) -> Response:
-    """Return what `make` answers or, where the request's key was there before, the answer of the first time.
+    """Return the answer of `make` or, if the request's key was used before, the first answer.
 
     Args:
-        content: what makes two requests the same, as JSON has it.
-        make: stores, in one transaction, what it makes and `KeyedRequest.answered`. It is not kept what it refuses.
+        content: JSON values by which two requests are compared.
+        make: stores the resource and `KeyedRequest.answered` in one transaction. Refusals are not stored.
     """
     key = key_of(call.request)
     if key is None:
@@ -79,14 +79,14 @@ async def answer_once(
         return response
     try:
         return await make(keyed)
-    except RequestError:  # it may be refused because its twin took the last place meanwhile
+    except RequestError:  # perhaps because a simultaneous request with the same key took the last place
         if (response := await keyed.answer_again()) is not None:
             return response
         raise
 
 
 def key_of(request: Request) -> str | None:
-    """Return the request's key. Raises InvalidConfig for one of a wrong form."""
+    """Return the request's key. Raises InvalidConfig if it is malformed."""
     key = request.headers.get(HEADER)
     if key is None:
         return None

@@ -234,7 +234,7 @@ def path_names(route: Route) -> list[str]:
 
 
 def _link(operation: str) -> Document:
-    """Return how the id of what was made goes on to another operation."""
+    """Return a link that passes the id of a new resource on to another operation."""
     return {"operationId": operation, "parameters": {"id": "$response.body#/id"}}
 
 
@@ -243,7 +243,7 @@ def _json(name: str) -> Document:
 
 
 def _shape(route: Route) -> str:
-    """Return the name of a request's schema: a PATCH has one of its own, for what is not sent has no default there."""
+    """Return the name of a request's schema. A PATCH has its own, because its fields have no defaults."""
     assert route.body is not None
     name = route.body.model.__name__
     return f"{name.removesuffix('Fields')}Changes" if route.method == "PATCH" else name
@@ -267,9 +267,7 @@ def _request_schemas() -> dict[str, Document]:
 
 
 def _without_defaults(schema: Document, names: Collection[str] | None) -> Document:
-    """Return the schema without what is a default for our own records only: null, and those of these fields (None: of
-    all).
-    """
+    """Return the schema without defaults that are only internal: null, and those of the named fields (None: of all)."""
     properties = {
         name: {
             key: value

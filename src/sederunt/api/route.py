@@ -15,10 +15,10 @@ Handler = Callable[[Call], Awaitable[Response]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RequestBody:
-    """What a route takes."""
+    """The body that a route takes."""
 
     model: type[Body]
-    partial: bool = False  # changes: nothing of it has to be sent
+    partial: bool = False  # changes: no field is required
     file_field: str | None = None  # also taken as multipart/form-data, with this field as the file
     example: Mapping[str, Any] = field(default_factory=dict)
 
@@ -41,20 +41,20 @@ class Route:
     answer: str  # name of the answer's schema
     body: RequestBody | None = None
     query: Sequence[str] = ()  # names of parameters in the document's table
-    refusals: Sequence[int] = ()  # statuses beside 200, 401, 429 and those that its body and path bring
+    refusals: Sequence[int] = ()  # statuses besides 200, 401, 429 and those implied by its body and path
     permission: Permission | None = None  # None: `read` for a GET, `write` for everything else
     once: bool = False  # takes an Idempotency-Key
-    unwritten: bool = False  # its handler writes down itself what was done, where that is a deed at all
-    links: Sequence[str] = ()  # names of routes below the path of what this one makes: they take its `id`
-    tagged: bool = False  # bodies of what has ended have an ETag, and are not sent to who has them
-    media_types: Sequence[str] = ()  # that it answers in beside JSON, as `format` asks for
+    unwritten: bool = False  # its handler writes the audit entry itself, if there is anything to record
+    links: Sequence[str] = ()  # names of routes that take the `id` of the resource that this one makes
+    tagged: bool = False  # bodies of ended resources have an ETag, and are not sent to callers that have them
+    media_types: Sequence[str] = ()  # of answers besides JSON, by the query's `format`
 
     @property
     def changes(self) -> bool:
-        """Return whether a request by this route changes something, and is written down."""
+        """Return whether a request by this route changes something and goes into the audit list."""
         return self.method != "GET" and self.needed != "read" and not self.unwritten
 
     @property
     def needed(self) -> Permission:
-        """Return what its caller must be allowed to do."""
+        """Return the permission that its caller needs."""
         return self.permission or ("read" if self.method == "GET" else "write")

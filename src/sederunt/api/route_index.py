@@ -1,4 +1,4 @@
-"""Routes found by the shape of a path, its first word and its length: fifty tried one by one cost a tenth of a GET."""
+"""Find routes by a path's first word and length: trying fifty one by one costs a tenth of a GET."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ _CHOSEN = "sederunt.route"
 
 
 class RouteIndex(BaseRoute):
-    """Several routes as one, with the same answers as the list of them.
+    """Several routes as one, with the same answers as the plain list.
 
     Args:
-        prefix: what every path begins with, without a slash at its end.
-        routes: in the order in which they are tried; no parameter of theirs holds a slash.
+        prefix: the beginning of every path, without a slash at its end.
+        routes: in the order in which they are tried; their parameters contain no slashes.
     """
 
     def __init__(self, prefix: str, routes: Sequence[Route]) -> None:
@@ -23,7 +23,7 @@ class RouteIndex(BaseRoute):
             self._by_shape.setdefault(self._shape(route.path), []).append(route)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return the first route that takes path and method, else the first that takes the path."""
+        """Return the first route that matches path and method, else the first that matches the path."""
         if scope["type"] != "http":
             return Match.NONE, {}
         best: tuple[Match, Scope] = Match.NONE, {}

@@ -1,4 +1,4 @@
-"""The table of routes: the application serves it, the OpenAPI document describes it, so the two cannot differ."""
+"""The table of routes, from which the application and the OpenAPI document are made, so that they cannot differ."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The stores behind an account's own things, as handlers reach them: `context.stores`."""
+"""The stores of an account's own data, which handlers reach as `context.stores`."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from sederunt.database.usage import Usage
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiStores:
-    """Everything about an account that is no bot and no recording."""
+    """Everything of an account except bots and recordings."""
 
     keys: Keys
     credentials: CredentialStore
@@ -34,7 +34,7 @@ class ApiStores:
     corrections: Corrections
     sign_ins: SignIns
     sealer: Sealer
-    client: httpx2.AsyncClient  # guarded, follows no redirect: for tests of receivers
+    client: httpx2.AsyncClient  # guarded, follows no redirects; for tests of webhook receivers
 
 
 def open_stores(
