@@ -58,7 +58,7 @@ class Call:
             may_act=Scope.LIVE in self.caller.scopes,
         )
 
-    def id(self, what: str, name: str = "id") -> UUID:
+    def id(self, kind: str, name: str = "id") -> UUID:
         """Return an id in the path. Raises NotFound if it is malformed, since nothing has such an id."""
         text: str = self.request.path_params[name]
         try:
@@ -66,7 +66,7 @@ class Call:
                 return UUID(text)
         except ValueError:
             pass
-        raise NotFound(f"There is no {what} with this id.")
+        raise NotFound(f"There is no {kind} with this id.")
 
     async def body(self) -> Any:
         """Return the JSON body. Raises InvalidConfig, TooLarge, TooManyRequests."""

@@ -123,8 +123,8 @@ class Checks:
                 continue
             if reason := self._lacking(row, provider, has_key=own_provider == provider.name):
                 add(faults, "transcription_fallback", f"transcription_fallback cannot use {row.identifier}: {reason}")
-            wishes = option_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
-            for sentence in wishes.values():
+            wish_faults = option_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
+            for sentence in wish_faults.values():
                 add(faults, "transcription_fallback", f"transcription_fallback cannot use {row.identifier}: {sentence}")
 
     async def _provider_of_credential(self, account_id: UUID, credential_id: UUID | None) -> str | None:
@@ -209,6 +209,6 @@ def _check_wishes(config: BotConfig | RecordingConfig, faults: Faults) -> None:
     provider = provider_of(row) if row else None
     if row is None or provider is None:
         return
-    wishes = option_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
-    for name, sentence in wishes.items():
+    wish_faults = option_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
+    for name, sentence in wish_faults.items():
         add(faults, name, sentence)

@@ -65,8 +65,8 @@ def _schema(name: str, schema: dict[str, Any]) -> str:
         for field, value in schema.get("properties", {}).items()
     )
     body = f"<table>{rows}</table>" if rows else f"<p>{_kind(schema)}</p>"
-    about = _prose(schema.get("description", ""))
-    return f"<h3 id='{escape(name)}'><code>{escape(name)}</code></h3><p>{about}</p>{body}"
+    description = _prose(schema.get("description", ""))
+    return f"<h3 id='{escape(name)}'><code>{escape(name)}</code></h3><p>{description}</p>{body}"
 
 
 def _prose(text: str) -> str:

@@ -73,7 +73,6 @@ async def _going_on(first_parts: list[str], parts: AsyncIterator[str]) -> AsyncI
 
 
 def message_response(message: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer that consists of a message."""
     return json_response({"message": message}, status, headers)
 
 

@@ -72,15 +72,15 @@ async def answer_once(
     if key is None:
         return await make(None)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    keyed = KeyedRequest(
+    keyed_request = KeyedRequest(
         call=call, key=key, fingerprint=hashlib.sha256(f"{call.request.url.path}\n{text}".encode()).digest()
     )
-    if (response := await keyed.answer_again()) is not None:
+    if (response := await keyed_request.answer_again()) is not None:
         return response
     try:
-        return await make(keyed)
+        return await make(keyed_request)
     except RequestError:  # perhaps because a simultaneous request with the same key took the last place
-        if (response := await keyed.answer_again()) is not None:
+        if (response := await keyed_request.answer_again()) is not None:
             return response
         raise
 

@@ -29,10 +29,10 @@ class Auth:
             self._charge(self.limit, caller.key_id, "requests", "with this key")
         self._charge(self.account_limit, caller.account_id, "account_requests", "of this account")
 
-    def _charge(self, rate: Rate, holder: UUID, budget: str, whose: str) -> None:
+    def _charge(self, rate: Rate, holder: UUID, budget: str, owner: str) -> None:
         if wait_s := rate.wait_s(holder):
             self.ledger.refuse(budget)
-            raise TooManyRequests(f"Too many requests {whose}: try again in {wait_s} s.", wait_s, budget)
+            raise TooManyRequests(f"Too many requests {owner}: try again in {wait_s} s.", wait_s, budget)
 
 
 def bearer_key(header: str | None) -> str:

@@ -22,10 +22,10 @@ class LongAnswers:
     @asynccontextmanager
     async def turn(self, account_id: UUID) -> AsyncIterator[None]:
         """Wait for the account's turn. Raises TooManyRequests if the queue is full."""
-        full = (
+        sentence = (
             "Transcripts, searches, corrections and comparisons of this account are made one by one, and enough wait."
         )
         lock = self._locks.setdefault(account_id, asyncio.Lock())
-        with self._ledger.place(LONG_ANSWERS, account_id, full=full, again_s=AGAIN_S):
+        with self._ledger.place(LONG_ANSWERS, account_id, full=sentence, again_s=AGAIN_S):
             async with lock:
                 yield

@@ -50,7 +50,7 @@ class SocketHolders:
     ) -> None:
         self.frames = Rate.per_minute(count_of("account_frames"), now)  # of each account, over all of its sockets
         self._accounts, self._sign_ins, self._ledger = accounts, sign_ins, ledger
-        self._held: dict[_Holder, tuple[asyncio.Event, int]] = {}  # holder → (it is over, sockets)
+        self._held: dict[_Holder, tuple[asyncio.Event, int]] = {}  # holder → (revocation, sockets)
         self._looking: asyncio.Task[None] | None = None
 
     @asynccontextmanager

@@ -86,14 +86,14 @@ class BudgetGauges:
     def hear(self, heartbeats: Heartbeats) -> None:
         for gauge in (self._use, self._refusals):
             gauge.clear()
-        use: dict[str, float] = {}
+        use_by_budget: dict[str, float] = {}
         for heartbeat in (each for role in ROLES for each in heartbeats.living(role)):
             for name, budget in heartbeat.facts.get("budgets", {}).items():
                 self._refusals.labels(heartbeat.role, heartbeat.name, name).set(budget["refused"])
                 self._limit.labels(name).set(budget["most"])
                 share = budget["used"] / budget["most"] if budget["most"] else 0.0
-                use[name] = max(use.get(name, 0.0), share)
-                self._use.labels(name).set(use[name])
+                use_by_budget[name] = max(use_by_budget.get(name, 0.0), share)
+                self._use.labels(name).set(use_by_budget[name])
 
 
 class WorkGauges:

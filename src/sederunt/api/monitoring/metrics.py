@@ -62,5 +62,4 @@ class Metrics:
             return self._scraped[1]
 
     def text(self) -> bytes:
-        """Return all metrics in Prometheus' format."""
         return generate_latest(self._registry)

@@ -17,9 +17,9 @@ class ProcessCountersCollector(Collector):
         self._heard: Mapping[tuple[str, str], Told] = {}
         registry.register(self)
 
-    def hear(self, living: Iterable[Heartbeat]) -> None:
+    def hear(self, heartbeats: Iterable[Heartbeat]) -> None:
         """Store the counters from the last heartbeats of the living processes."""
-        self._heard = {(heartbeat.role, heartbeat.name): heartbeat.facts.get("tally", {}) for heartbeat in living}
+        self._heard = {(heartbeat.role, heartbeat.name): heartbeat.facts.get("tally", {}) for heartbeat in heartbeats}
 
     def collect(self) -> Iterator[Metric]:
         """Yield every measure of the table, with a series for each process and label."""

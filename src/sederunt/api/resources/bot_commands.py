@@ -59,9 +59,9 @@ async def change_avatar(context: ApiContext, bot: Bot, avatar_url: str) -> None:
     await _act(context, bot, {"do": "change-avatar", "avatar_url": avatar_url}, "show a picture", "avatar_url")
 
 
-async def _act(context: ApiContext, bot: Bot, order: Mapping[str, Any], what: str, field: str) -> None:
+async def _act(context: ApiContext, bot: Bot, order: Mapping[str, Any], action: str, field: str) -> None:
     if bot.status is not BotStatus.RECORDING:
-        raise Conflict(f"Only a bot that is in its meeting can {what}; this one is {bot.status}.")
+        raise Conflict(f"Only a bot that is in its meeting can {action}; this one is {bot.status}.")
     try:
         answer = await _answer(context, bot, order)
     except NoResponder:

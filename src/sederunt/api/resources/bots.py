@@ -56,7 +56,7 @@ _FILTERS = ("metadata[", "custom_metadata[")  # a request may use either name
 async def create_bot(call: Call) -> Response:
     """Answer POST /bot"""
     body = await call.body()
-    answer = await answer_once(call, body, lambda keyed: _create_bot(call, body, keyed))
+    answer = await answer_once(call, body, lambda keyed_request: _create_bot(call, body, keyed_request))
     if REPEATED not in answer.headers:
         return answer
     first = json.loads(bytes(answer.body))
@@ -64,7 +64,7 @@ async def create_bot(call: Call) -> Response:
     return text_response(with_own_sockets(first, bot, call.addresses), headers={REPEATED: "true"})
 
 
-async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> Response:
+async def _create_bot(call: Call, body: object, keyed_request: KeyedRequest | None) -> Response:
     request, config = await _checked(call, body)
     now = call.context.clock.now()
     start = start_of(request.fields, now)
@@ -92,7 +92,7 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
             booking=booking_limits(settings),
             limits=call.context.account_limits,
             holding=_picture_held(bot, request.fields) if request.fields.bot_avatar_file else None,
-            answer=keyed.answered(bot.id, plain_bot_json(bot, stored_addresses)) if keyed else None,
+            answer=keyed_request.answered(bot.id, plain_bot_json(bot, stored_addresses)) if keyed_request else None,
             twin_s=settings.twin_bots_s,
         )
     except BaseException as error:
@@ -256,11 +256,11 @@ def _metadata_filter(query: QueryParams) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for name, value in query.items():
         if f"{name}[".startswith(_FILTERS):
-            field, _, rest = name.partition("[")
-            inside = rest.removesuffix("]")
-            if inside == rest or "[" in inside or "]" in inside:
+            field, _, suffix = name.partition("[")
+            key = suffix.removesuffix("]")
+            if key == suffix or "[" in key or "]" in key:
                 raise InvalidConfig({field: [f"{field} must be given as {field}[name]=value."]})
-            pairs[inside] = value
+            pairs[key] = value
     if len(pairs) > METADATA_KEYS:
         raise InvalidConfig({"metadata": [f"metadata must not ask for more than {METADATA_KEYS} pairs."]})
     return pairs
@@ -298,8 +298,8 @@ def _picture_held(bot: Bot, fields: BotFields) -> Holding:
     return Holding(resource="bot", resource_id=bot.id, account_id=bot.account_id, stored_bytes=len(picture or b""))
 
 
-def _shows_another(bot: Bot, before: Bot) -> bool:
-    return bot.config.bot_avatar_object != before.config.bot_avatar_object
+def _shows_another(bot: Bot, old_bot: Bot) -> bool:
+    return bot.config.bot_avatar_object != old_bot.config.bot_avatar_object
 
 
 async def _without_avatar(call: Call, bot: Bot, *, other: Bot | None = None) -> None:

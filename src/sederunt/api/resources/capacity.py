@@ -52,7 +52,6 @@ async def list_prices(call: Call) -> Response:
 
 
 def model_price(row: ModelRow, rates: PricingSettings) -> dict[str, object]:
-    """Return a model's prices."""
     vendor = row.price
     return {
         "model": row.identifier,

@@ -99,11 +99,11 @@ async def compared_transcript(call: Call, resource_id: UUID) -> ComparedTranscri
 
 
 def _json(first: ComparedTranscript, second: ComparedTranscript, reference: str | None) -> str:
-    ours, theirs = words_of(first.heard), words_of(second.heard)
+    first_words, second_words = words_of(first.heard), words_of(second.heard)
     expected = keys_of(reference or "")
     values = {
-        "first": _side(first, ours, expected),
-        "second": _side(second, theirs, expected),
+        "first": _side(first, first_words, expected),
+        "second": _side(second, second_words, expected),
         "reference_words": len(expected) or None,
         "rows": [
             {
@@ -112,7 +112,7 @@ def _json(first: ComparedTranscript, second: ComparedTranscript, reference: str 
                 "first": [_passage(passage) for passage in row.first],
                 "second": [_passage(passage) for passage in row.second],
             }
-            for row in side_by_side(ours, theirs)
+            for row in side_by_side(first_words, second_words)
         ],
     }
     return json.dumps(values)

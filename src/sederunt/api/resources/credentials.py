@@ -51,8 +51,8 @@ async def check_credential(call: Call) -> Response:
 
 async def _checked(call: Call, provider: str, access: Access) -> CheckedKey:
     """Ask the vendor, which occupies a thread until it answers. Raises TooManyRequests."""
-    full = "Vendors are being asked about enough keys of this account: try again when they have answered."
-    with call.context.ledger.place(KEY_CHECKS, call.account_id, full=full, again_s=CHECK_AGAIN_S):
+    sentence = "Vendors are being asked about enough keys of this account: try again when they have answered."
+    with call.context.ledger.place(KEY_CHECKS, call.account_id, full=sentence, again_s=CHECK_AGAIN_S):
         return await checked_key(call.context.settings, provider, access)
 
 

@@ -10,13 +10,13 @@ from sederunt.errors import Conflict
 
 
 async def ask_a_host(
-    context: ApiContext, subject_of: Callable[[str], str], wish: Mapping[str, Any], *, within_s: float
+    context: ApiContext, subject_of: Callable[[str], str], message: Mapping[str, Any], *, within_s: float
 ) -> Mapping[str, Any]:
     """Ask hosts in turn, the least busy first, and return the first answer. Raises Conflict if none can be reached."""
     hosts = sorted(context.installation.heartbeats.living("host"), key=_free_seats, reverse=True)
     for host in hosts:
         try:
-            return await context.bus.request(subject_of(host.name), wish, within_s=within_s)
+            return await context.bus.request(subject_of(host.name), message, within_s=within_s)
         except (NoResponder, BusAway):
             continue
     raise Conflict("No host can open a browser right now: see Operations.")

@@ -50,7 +50,6 @@ async def revoke_key(call: Call) -> Response:
 
 
 def key_values(key: ApiKey) -> dict[str, Any]:
-    """Return a key as lists show it."""
     return {
         "id": str(key.id),
         "name": key.name,

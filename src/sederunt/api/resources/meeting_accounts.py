@@ -43,8 +43,8 @@ async def get_meeting_account(call: Call) -> Response:
 async def check_meeting_account(call: Call) -> Response:
     """Answer POST /meeting-account/{id}/check: a host signs in as a bot would, and tells what the site said."""
     account = await call.context.stores.meeting_accounts.get(call.id("meeting account"), call.account_id)
-    wish = {"account_id": str(call.account_id), "meeting_account_id": str(account.id)}
-    answer = await ask_a_host(call.context, account_check_subject, wish, within_s=CHECK_S)
+    message = {"account_id": str(call.account_id), "meeting_account_id": str(account.id)}
+    answer = await ask_a_host(call.context, account_check_subject, message, within_s=CHECK_S)
     if "verdict" not in answer:
         raise Conflict(str(answer.get("message") or answer.get("error")))
     verdict = AccountVerdict(answer["verdict"])
@@ -58,7 +58,6 @@ async def remove_meeting_account(call: Call) -> Response:
 
 
 def meeting_account_values(account: MeetingAccount) -> dict[str, Any]:
-    """Return a meeting account as lists show it."""
     return {
         "id": str(account.id),
         "service": account.service,

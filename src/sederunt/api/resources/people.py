@@ -78,19 +78,19 @@ async def audit_values(call: Call) -> dict[str, Any]:
     """Return the page of the audit list that the query asks for. Raises InvalidConfig."""
     before = cursor_number(call.request.query_params.get("cursor"))
     limit = call.integer("limit", default=50, least=1, most=200)
-    deeds = await call.context.stores.sign_ins.people.deeds(call.account_id, before=before, limit=limit + 1)
-    page = deeds[:limit]
-    has_more = len(deeds) > limit
+    entries = await call.context.stores.sign_ins.people.deeds(call.account_id, before=before, limit=limit + 1)
+    page = entries[:limit]
+    has_more = len(entries) > limit
     return {
         "data": [
             {
-                "at": moment(deed.at),
-                "who": deed.who,
-                "by": "person" if deed.by_person else "key",
-                "action": deed.action,
-                "target": deed.target,
+                "at": moment(entry.at),
+                "who": entry.who,
+                "by": "person" if entry.by_person else "key",
+                "action": entry.action,
+                "target": entry.target,
             }
-            for deed in page
+            for entry in page
         ],
         "next_cursor": str(page[-1].id) if has_more else None,
     }
@@ -102,7 +102,6 @@ def link_of(call: Call, token: str) -> str:
 
 
 def member_values(person: Person) -> dict[str, Any]:
-    """Return a member as lists show them."""
     return {
         "id": str(person.id),
         "name": person.name,

@@ -64,10 +64,12 @@ async def create_recording(call: Call) -> Response:
     if boundary is None:
         body = await call.body()
         recording_id = new_id(call.context.clock.now())
-        return await answer_once(call, body, lambda keyed: _accept(call, recording_id, body, None, keyed))
+        return await answer_once(
+            call, body, lambda keyed_request: _accept(call, recording_id, body, None, keyed_request)
+        )
     recording_id = new_id(call.context.clock.now())
-    stored = await Holdings(call.context.database).stored_bytes(call.account_id)
-    refuse_stored(stored, call.context.account_limits.stored_gb)  # before a gigabyte is read in vain
+    stored_bytes = await Holdings(call.context.database).stored_bytes(call.account_id)
+    refuse_stored(stored_bytes, call.context.account_limits.stored_gb)  # before a gigabyte is read in vain
     with _on_its_way(call):
         return await _take_upload(call, boundary, recording_id)
 
@@ -79,9 +81,9 @@ def _on_its_way(call: Call) -> Iterator[None]:
     Raises TooManyRequests if the account has too many of them.
     """
     ledger = call.context.ledger
-    full = f"This account has {ledger.share(UPLOADS, call.account_id):g} uploads on their way: send this one later."
+    sentence = f"This account has {ledger.share(UPLOADS, call.account_id):g} uploads on their way: send this one later."
     with (
-        ledger.place(UPLOADS, call.account_id, full=full, again_s=UPLOAD_AGAIN_S),
+        ledger.place(UPLOADS, call.account_id, full=sentence, again_s=UPLOAD_AGAIN_S),
         call.context.metrics.uploads.track_inprogress(),
     ):
         yield
@@ -109,7 +111,7 @@ async def _take_upload(call: Call, boundary: str, recording_id: UUID) -> Respons
         answer = await answer_once(
             call,
             [values, upload.digest if upload else None],
-            lambda keyed: _accept(call, recording_id, values, upload, keyed),
+            lambda keyed_request: _accept(call, recording_id, values, upload, keyed_request),
         )
         if REPEATED in answer.headers:
             await _forget_upload(call, recording_id)
@@ -140,7 +142,7 @@ async def _may_have_row(call: Call, recording_id: UUID) -> bool:
     """
     try:
         return await call.context.recordings.account_of(recording_id) is not None
-    except Exception as error:  # whatever a driver raises
+    except Exception as error:  # any driver error
         logger.warning("upload left to its receipt", action="upload_left", id=str(recording_id), error=str(error))
         return True
 
@@ -151,7 +153,7 @@ async def _forget_upload(call: Call, recording_id: UUID) -> None:
 
 
 async def _accept(
-    call: Call, recording_id: UUID, body: object, upload: Upload | None, keyed: KeyedRequest | None
+    call: Call, recording_id: UUID, body: object, upload: Upload | None, keyed_request: KeyedRequest | None
 ) -> Response:
     """Check everything, then store row and job together."""
     request = read(RecordingFields, body)
@@ -186,7 +188,7 @@ async def _accept(
         recording_available_until=kept_until("recording", for_1_year=config.store_recording_for_1_year, since=now),
     )
     text = plain_recording_json(recording, call.addresses)
-    answer = keyed.answered(recording.id, text) if keyed else None
+    answer = keyed_request.answered(recording.id, text) if keyed_request else None
     await call.context.recordings.create(
         recording,
         job=source.job,

@@ -26,8 +26,8 @@ async def open_window(call: Call) -> Response:
     """Answer POST /sign-in-window: a browser on a host, at the service's sign-in."""
     fields = await call.fields(SignInWindowFields)
     window_id = str(uuid4())
-    wish = {**_who(call), "window_id": window_id, "service": fields.service, "email": fields.email}
-    answer = await ask_a_host(call.context, windows_subject, wish, within_s=OPEN_S)
+    message = {**_who(call), "window_id": window_id, "service": fields.service, "email": fields.email}
+    answer = await ask_a_host(call.context, windows_subject, message, within_s=OPEN_S)
     if not answer.get("ok"):
         raise Conflict(str(answer.get("message") or answer.get("error")))
     return json_response({"id": window_id, "service": fields.service, "email": fields.email})
@@ -74,11 +74,11 @@ async def close(call: Call) -> Response:
     return message_response("The browser was closed; nothing was kept.")
 
 
-async def asked(call: Call, what: str, more: Mapping[str, Any], within_s: float) -> Mapping[str, Any]:
+async def asked(call: Call, action: str, arguments: Mapping[str, Any], within_s: float) -> Mapping[str, Any]:
     """Ask the host of a window. Raises NotFound if this caller has no such window, or no longer."""
-    subject = window_subject(str(call.id("sign-in window")), what)
+    subject = window_subject(str(call.id("sign-in window")), action)
     try:
-        answer = await call.context.bus.request(subject, {**_who(call), **more}, within_s=within_s)
+        answer = await call.context.bus.request(subject, {**_who(call), **arguments}, within_s=within_s)
     except NoResponder:
         answer = {"gone": True}
     if answer.get("gone") or answer.get("error"):

@@ -87,12 +87,12 @@ async def search(call: Call) -> Response:
 
 async def search_values(call: Call) -> dict[str, Any]:
     """Return the matches of `q` in the account's transcripts, newest first. Raises InvalidConfig."""
-    question = call.request.query_params.get("q", "")
-    if not question.strip() or len(question) > LONGEST_QUESTION or "\x00" in question:
+    query = call.request.query_params.get("q", "")
+    if not query.strip() or len(query) > LONGEST_QUESTION or "\x00" in query:
         raise InvalidConfig({"q": [f"q must be words to look for, up to {LONGEST_QUESTION} characters."]})
     limit = call.integer("limit", default=20, least=1, most=100)
     before = cursor_number(call.request.query_params.get("cursor") or None)
-    terms = phrases(question)
+    terms = phrases(query)
     async with call.context.long_answers.turn(call.account_id):
         lines = await call.context.stores.search.find(call.account_id, terms, before=before, limit=limit + 1)
         data = await asyncio.to_thread(_found_values, lines[:limit], terms)  # a segment may be an hour long
@@ -137,7 +137,6 @@ async def written(call: Call, resource: Resource) -> Written:
 
 
 def correction_values(correction: Correction) -> dict[str, Any]:
-    """Return a correction as callers see it."""
     return {
         "id": str(correction.id),
         "kind": correction.kind.value,

@@ -120,7 +120,6 @@ def secret_values(secrets: Secrets) -> dict[str, Any]:
 
 
 def delivery_values(delivery: Delivery) -> dict[str, Any]:
-    """Return a delivery with its body and its attempts."""
     return {
         "id": str(delivery.id),
         "resource": delivery.resource,

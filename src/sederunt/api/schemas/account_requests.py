@@ -41,8 +41,8 @@ def _inputs_of(value: object) -> tuple[Sequence[object], ...]:
         raise v.refusal(f"must be a list of up to {MOST_INPUTS} inputs")
     names = tuple(WindowInput)
     if not all(
-        isinstance(each, list) and 0 < len(each) <= MOST_PARTS and each[0] in names and all(map(_is_argument, each))
-        for each in value
+        isinstance(entry, list) and 0 < len(entry) <= MOST_PARTS and entry[0] in names and all(map(_is_argument, entry))
+        for entry in value
     ):
         raise v.refusal(f"must be a list of lists, each one of {', '.join(WindowInput)} with its arguments")
     return tuple(value)

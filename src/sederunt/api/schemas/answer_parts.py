@@ -24,17 +24,14 @@ def ref(name: str) -> Schema:
 
 
 def list_of(item: Schema) -> Schema:
-    """Return an array schema."""
     return {"type": "array", "items": item}
 
 
 def or_null(schema: Schema) -> Schema:
-    """Return a schema that also allows null."""
     return {"anyOf": [schema, {"type": "null"}]}
 
 
 def words_of(words: type[StrEnum]) -> Schema:
-    """Return a schema for one word of an enumeration."""
     return {"type": "string", "enum": [word.value for word in words]}
 
 

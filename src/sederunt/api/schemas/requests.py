@@ -258,9 +258,9 @@ def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = N
     for name in _beyond(merged["transcription_model"], merged) - settings.keys():  # inherited wishes for another model
         merged[name] = None
     if "transcription_fallback" not in settings and merged.get("transcription_fallback"):
-        usable = batch_models(merged["transcription_fallback"])
+        usable_models = batch_models(merged["transcription_fallback"])
         merged["transcription_fallback"] = tuple(
-            name for name in usable if name != merged["transcription_model"] and not _beyond(name, merged)
+            name for name in usable_models if name != merged["transcription_model"] and not _beyond(name, merged)
         )
     merged["custom_vocabulary"] = tuple(merged.get("custom_vocabulary") or ())
     return RecordingConfig(**merged)

@@ -113,8 +113,8 @@ def _addresses_in(text: str) -> list[str]:
     text = _UNSEEN.sub("", text)
     if _BARE_ADDRESS.fullmatch(text.strip()):
         text = f"https://{text.strip()}"
-    addresses_found = (_without_marks_behind(_until_quote(match)) for match in _ADDRESS_IN_TEXT.findall(text))
-    return [_TO_ENCODE.sub(lambda mark: f"%{ord(mark[0]):02X}", address) for address in addresses_found]
+    candidates = (_without_marks_behind(_until_quote(match)) for match in _ADDRESS_IN_TEXT.findall(text))
+    return [_TO_ENCODE.sub(lambda mark: f"%{ord(mark[0]):02X}", address) for address in candidates]
 
 
 def _until_quote(address: str) -> str:
@@ -129,9 +129,9 @@ def _until_quote(address: str) -> str:
 
 def _without_marks_behind(address: str) -> str:
     """Return an address without trailing punctuation of the surrounding text, which closes nothing in the address."""
-    while address and (last := address[-1]) in _AROUND_ADDRESSES:
-        opening = address.count(_OPENED_BY[last]) if last in _OPENED_BY else 0
-        is_its_own = opening >= address.count(last) if opening else last in "\"'" and address.count(last) % 2 == 0
+    while address and (mark := address[-1]) in _AROUND_ADDRESSES:
+        openings = address.count(_OPENED_BY[mark]) if mark in _OPENED_BY else 0
+        is_its_own = openings >= address.count(mark) if openings else mark in "\"'" and address.count(mark) % 2 == 0
         if is_its_own:
             break
         address = address[:-1]

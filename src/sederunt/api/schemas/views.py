@@ -199,7 +199,6 @@ def moment(value: datetime | None) -> str | None:
 
 
 def is_realtime(bot: Bot) -> bool:
-    """Return whether the bot has realtime sockets."""
     return has_sockets(bot.config.transcription_model, realtime_audio=bot.config.realtime_audio)
 
 

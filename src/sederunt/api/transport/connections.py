@@ -44,7 +44,7 @@ class _Body:
     since: float
     came: int = 0  # bytes since then
     pieces: int = 0
-    ends: float | None = None  # when it is cut off; None until its request is answered
+    ends: float | None = None  # when it is cut off at the latest; None until its request is answered
 
     def is_in_crumbs(self) -> bool:
         return self.pieces > MOST_CRUMBS and self.came < self.pieces * CRUMB_BYTES
@@ -87,7 +87,7 @@ class Connections:
         """Count a new connection; return False if there is no room for it and none can be made."""
         if self._ledger.used(HALF_OPEN, address) >= self._limits.most_half_per_address:
             self._ledger.refuse(HALF_OPEN)
-            self._end(next(one for one in self._half if self._all[one] == address))
+            self._end(next(candidate for candidate in self._half if self._all[candidate] == address))
         if len(self._all) >= self._limits.most:
             victim = next(iter(self._half), None) or next(iter(self._idle), None) or self._unread.greediest()
             if victim is None:
@@ -174,24 +174,26 @@ class Connections:
     def look(self) -> None:
         """End connections that take too long."""
         now = self._monotonic()
-        slow = []
+        slow_connections = []
         for connection, since in self._half.items():
             if now - since < self._limits.head_s:
                 break  # the oldest come first
-            slow.append(connection)
-        for connection in [one for one, body in self._bodies.items() if body.ends is not None and body.ends <= now]:
+            slow_connections.append(connection)
+        for connection in [
+            candidate for candidate, body in self._bodies.items() if body.ends is not None and body.ends <= now
+        ]:
             self._end(connection)
         for connection, body in self._bodies.items():
             if now - body.since < self._limits.body_s:
                 continue
             if body.ends is None and body.came < BODY_BYTES and not connection.is_held_up():
-                slow.append(connection)
+                slow_connections.append(connection)
             body.since, body.came, body.pieces = now, 0, 0
         for connection in (*self._unread.stalled(now), *self._unread.beyond_memory()):
             self._end(connection)
-        for connection in slow:
+        for connection in slow_connections:
             self.ended += 1
             self.left(connection)
             connection.time_out()
-        if slow:
-            logger.info("connections took too long", action="connections_timed_out", count=len(slow))
+        if slow_connections:
+            logger.info("connections took too long", action="connections_timed_out", count=len(slow_connections))

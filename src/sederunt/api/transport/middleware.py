@@ -45,7 +45,6 @@ class RequestInfo:
     status: int = 0
 
     def comes_from(self, caller: Caller) -> None:
-        """Note the request's caller."""
         self.key_id = str(caller.key_id or caller.person_id)
         self.good = "key" if caller.key_id else "session"
 
@@ -147,7 +146,6 @@ async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def request_info_of(request: Request) -> RequestInfo:
-    """Return the facts about a request."""
     info: RequestInfo = request.scope[INFO]
     return info
 

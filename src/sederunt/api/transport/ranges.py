@@ -19,7 +19,7 @@ class ByteRange:
     end: int
 
     def header(self, size: int) -> str:
-        """Return the value of Content-Range."""
+        """Return the value of the Content-Range header."""
         return f"bytes {self.start}-{self.end - 1}/{size}"
 
 
@@ -48,5 +48,5 @@ def requested_span(header: str | None, size: int) -> ByteRange | None:
 
 def _number(digits: str) -> int:
     """Return a position or a count. Numbers beyond the size of any file are capped."""
-    significant = digits.lstrip("0") or "0"
-    return int(significant) if len(significant) <= _DIGITS else 10**_DIGITS
+    significant_digits = digits.lstrip("0") or "0"
+    return int(significant_digits) if len(significant_digits) <= _DIGITS else 10**_DIGITS

@@ -89,4 +89,4 @@ class UnreadAnswers(Generic[Answered]):
         for connection, size in sizes.items():
             bytes_by_address[self._all[connection][0]] += size
         address, _ = bytes_by_address.most_common(1)[0]
-        return max((one for one in sizes if self._all[one][0] == address), key=sizes.__getitem__)
+        return max((candidate for candidate in sizes if self._all[candidate][0] == address), key=sizes.__getitem__)

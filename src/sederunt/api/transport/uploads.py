@@ -84,13 +84,13 @@ async def take_form(
     """
     refuse_declared(request, most_bytes + FORM_SLACK_BYTES)
     fields: dict[str, list[str]] = {}
-    room = MOST_FIELD_BYTES
+    bytes_left = MOST_FIELD_BYTES
     upload: Upload | None = None
     try:
         async for segment in _segments(request, boundary):
             if segment.name != file_field:
-                value = await _field(segment, room, file_field)
-                room -= len(value.encode())
+                value = await _field(segment, bytes_left, file_field)
+                bytes_left -= len(value.encode())
                 fields.setdefault(segment.name, []).append(value)
             elif upload is not None:
                 raise InvalidConfig({file_field: [f"{file_field} must be given once."]})
@@ -118,7 +118,7 @@ async def _store(
 
 
 async def _field(segment: "_Segment", most_bytes: int, file_field: str) -> str:
-    misnamed = InvalidConfig(
+    name_fault = InvalidConfig(
         {file_field: [f"The file must be sent as {file_field}; the form has it as {segment.name}."]}
     )
     value = bytearray()
@@ -126,12 +126,12 @@ async def _field(segment: "_Segment", most_bytes: int, file_field: str) -> str:
         value += data
         if len(value) > most_bytes:
             sentence = f"The fields beside the file must not be larger than {MOST_FIELD_BYTES:,} bytes together."
-            raise misnamed if segment.is_file else InvalidConfig({segment.name: [sentence]})
+            raise name_fault if segment.is_file else InvalidConfig({segment.name: [sentence]})
     try:
         return value.decode()
     except UnicodeDecodeError:
         sentence = f"{segment.name} must be UTF-8."
-        raise (misnamed if segment.is_file else InvalidConfig({segment.name: [sentence]})) from None
+        raise (name_fault if segment.is_file else InvalidConfig({segment.name: [sentence]})) from None
 
 
 class _Segment:
@@ -179,8 +179,8 @@ def form_values(model: type[BaseModel], fields: Mapping[str, list[str]]) -> dict
     types_by_field = _wanted(model)
     values: dict[str, Any] = {}
     for name, texts in fields.items():
-        plain = name.removesuffix("[]")
-        values[plain] = _value(texts, types_by_field.get(plain, frozenset()), repeated=name != plain)
+        field = name.removesuffix("[]")
+        values[field] = _value(texts, types_by_field.get(field, frozenset()), repeated=name != field)
     return values
 
 
