@@ -38,10 +38,10 @@ async def set_capacity(call: Call) -> Response:
     return await _capacity(call, account.reserved)
 
 
-async def _capacity(call: Call, reserved: int) -> Response:
+async def _capacity(call: Call, reserved_count: int) -> Response:
     """Return the answer; `available` is the number of reserved bots that are not at work."""
     active = await call.context.bots.active_count(call.account_id)
-    return json_response({"reserved": reserved, "available": max(0, reserved - active)})
+    return json_response({"reserved": reserved_count, "available": max(0, reserved_count - active)})
 
 
 async def list_prices(call: Call) -> Response:

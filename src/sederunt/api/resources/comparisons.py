@@ -94,8 +94,8 @@ async def compared_transcript(call: Call, resource_id: UUID) -> ComparedTranscri
     except NotFound:
         view = await call.context.recordings.view(resource_id, call.account_id)
         resource, model = "recording", view.recording.config.transcription_model
-    heard = await asyncio.to_thread(lambda: view.transcript)
-    return ComparedTranscript(resource=resource, resource_id=resource_id, model=model, heard=heard)
+    transcript = await asyncio.to_thread(lambda: view.transcript)
+    return ComparedTranscript(resource=resource, resource_id=resource_id, model=model, heard=transcript)
 
 
 def _json(first: ComparedTranscript, second: ComparedTranscript, reference: str | None) -> str:

@@ -9,11 +9,11 @@ Schema = dict[str, Any]
 
 def object_of(properties: Mapping[str, Schema], *, optional: tuple[str, ...] = (), description: str = "") -> Schema:
     """Return an object schema; all properties are required except the optional ones."""
-    required = [name for name in properties if name not in optional]
+    required_names = [name for name in properties if name not in optional]
     return {
         "type": "object",
         "properties": dict(properties),
-        "required": required,
+        "required": required_names,
         **({"description": description} if description else {}),
     }
 

@@ -33,8 +33,8 @@ def read(model: type[M], body: object, *, partial: bool = False) -> Read[M]:
     """
     if not isinstance(body, Mapping):
         return Read(model(), {BODY: ["The body must be a JSON object."]})
-    required = () if partial else model.REQUIRED
-    faults: Faults = {name: [_sentence(name, "is required")] for name in required if body.get(name) is None}
+    required_names = () if partial else model.REQUIRED
+    faults: Faults = {name: [_sentence(name, "is required")] for name in required_names if body.get(name) is None}
     body = {name: value for name, value in model.what_counts(body).items() if name not in faults}
     try:
         fields = model.model_validate(body)

@@ -252,18 +252,21 @@ def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = N
         include=fields.model_fields_set, exclude={"recording_url", "meeting_bot_id", "recording_id"}
     )
     settings = {name: value for name, value in values.items() if value is not None}
-    merged = {**(base or {}), **settings}
-    if base and "transcription_credentials" not in settings and not _same_provider(base, merged):
-        merged["transcription_credentials"] = None  # it belongs to the provider of the replaced model
-    for name in _beyond(merged["transcription_model"], merged) - settings.keys():  # inherited wishes for another model
-        merged[name] = None
-    if "transcription_fallback" not in settings and merged.get("transcription_fallback"):
-        usable_models = batch_models(merged["transcription_fallback"])
-        merged["transcription_fallback"] = tuple(
-            name for name in usable_models if name != merged["transcription_model"] and not _beyond(name, merged)
+    all_settings = {**(base or {}), **settings}
+    if base and "transcription_credentials" not in settings and not _same_provider(base, all_settings):
+        all_settings["transcription_credentials"] = None  # it belongs to the provider of the replaced model
+    # Inherited wishes for another model.
+    for name in _beyond(all_settings["transcription_model"], all_settings) - settings.keys():
+        all_settings[name] = None
+    if "transcription_fallback" not in settings and all_settings.get("transcription_fallback"):
+        usable_models = batch_models(all_settings["transcription_fallback"])
+        all_settings["transcription_fallback"] = tuple(
+            name
+            for name in usable_models
+            if name != all_settings["transcription_model"] and not _beyond(name, all_settings)
         )
-    merged["custom_vocabulary"] = tuple(merged.get("custom_vocabulary") or ())
-    return RecordingConfig(**merged)
+    all_settings["custom_vocabulary"] = tuple(all_settings.get("custom_vocabulary") or ())
+    return RecordingConfig(**all_settings)
 
 
 def _beyond(model: str, wishes: Mapping[str, Any]) -> set[str]:

@@ -156,8 +156,8 @@ class _Connection:
             for coroutine in (self._talk(outgoing), self._listen(), _until_over(revocation))
         ]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            closing = self._closing(done.pop())
+            finished_tasks, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            closing = self._closing(finished_tasks.pop())
             await end(*tasks)
             # Nothing is left to close if the other side was first.
             with contextlib.suppress(WebSocketDisconnect, RuntimeError):

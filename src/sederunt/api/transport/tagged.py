@@ -40,8 +40,8 @@ async def tagged_response(request: Request, cache: BodyCache, resource_id: UUID,
     if len(body) < LEAST_BYTES or not takes_gzip(request.headers.get("accept-encoding", "")):
         return text_response(body, headers=headers_of(etag))
     etag = tag_of_gzip(etag)
-    compressed = cache.get(etag)
-    if compressed is None:
-        compressed = await asyncio.to_thread(gzip.compress, body, LEVEL, mtime=0)
-        cache.keep(resource_id, etag, compressed, least_bytes=1)
-    return text_response(compressed, headers={**headers_of(etag), "Content-Encoding": "gzip"})
+    gzip_body = cache.get(etag)
+    if gzip_body is None:
+        gzip_body = await asyncio.to_thread(gzip.compress, body, LEVEL, mtime=0)
+        cache.keep(resource_id, etag, gzip_body, least_bytes=1)
+    return text_response(gzip_body, headers={**headers_of(etag), "Content-Encoding": "gzip"})

@@ -180,7 +180,7 @@ def form_values(model: type[BaseModel], fields: Mapping[str, list[str]]) -> dict
     values: dict[str, Any] = {}
     for name, texts in fields.items():
         field = name.removesuffix("[]")
-        values[field] = _value(texts, types_by_field.get(field, frozenset()), repeated=name != field)
+        values[field] = _value(texts, types_by_field.get(field, frozenset()), is_repeated=name != field)
     return values
 
 
@@ -194,11 +194,11 @@ def _wanted(model: type[BaseModel]) -> Mapping[str, frozenset[str]]:
     }
 
 
-def _value(texts: list[str], types: frozenset[str], *, repeated: bool) -> Any:
+def _value(texts: list[str], types: frozenset[str], *, is_repeated: bool) -> Any:
     if texts == [""] and "null" in types:  # how a form leaves a field out
         return None
     if "array" in types:
-        if len(texts) == 1 and not repeated and texts[0].lstrip().startswith("["):
+        if len(texts) == 1 and not is_repeated and texts[0].lstrip().startswith("["):
             try:
                 return foreign_json.read(texts[0], keeps_halves=True)
             except ValueError:
