@@ -1,4 +1,4 @@
-"""Accounts (tenants) and what hangs on them: API keys, capacity, sealed secrets. Sealing itself is done above."""
+"""Accounts (tenants) and what belongs to them: API keys, capacity, sealed secrets. `accounts/` does the sealing."""
 
 import math
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class Account:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiKey:
-    """A key as it may be shown: never the key itself."""
+    """A key without its secret."""
 
     id: UUID
     account_id: UUID
@@ -47,9 +47,9 @@ class ApiKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SealedSecrets:
-    """What an account's webhooks are signed with: the newest secret, and for a while the one before."""
+    """The secrets that sign an account's webhooks: the newest, and for a while the previous one."""
 
-    newest: bytes | None  # None where none was made yet
+    newest: bytes | None  # None if there is none yet
     before: bytes | None = None
     before_until: datetime | None = None
 
@@ -83,17 +83,17 @@ class Accounts:
         )
 
     async def prove_writable(self) -> float | None:
-        """Write a row as it is; returns the database's time in Unix seconds, None where it has no clock of its own.
+        """Write a row unchanged. Returns the database's time in Unix seconds, None if it has no clock of its own.
 
         Raises what the driver raises.
         """
-        itself = update(t.accounts).where(t.accounts.c.id == self._database.default_account_id)
+        statement = update(t.accounts).where(t.accounts.c.id == self._database.default_account_id)
         async with self._database.begin() as connection:
-            await connection.execute(itself.values(reserved=t.accounts.c.reserved))
+            await connection.execute(statement.values(reserved=t.accounts.c.reserved))
             return await self._database.time_s(connection)
 
     async def create(self, name: str) -> Account:
-        """Create an account. Raises InvalidConfig when the name is taken."""
+        """Create an account. Raises InvalidConfig if the name is taken."""
         account = Account(id=new_id(self._now()), name=name, created_at=self._now(), reserved=0)
         try:
             async with self._database.begin() as connection:
@@ -105,7 +105,7 @@ class Accounts:
         return account
 
     async def all(self) -> list[Account]:
-        """Return all of them, oldest first."""
+        """Return all accounts, oldest first."""
         return [Account(**row) for row in await self._all.all()]
 
     async def get(self, account_id: UUID) -> Account:
@@ -117,7 +117,7 @@ class Accounts:
         return _account(await self._named.first(name=name))
 
     async def reserve(self, account_id: UUID, count: int) -> Account:
-        """Book so many bots ahead. Raises NotFound."""
+        """Book `count` bots ahead. Raises NotFound."""
         async with self._database.begin() as connection:
             await connection.execute(update(t.accounts).where(t.accounts.c.id == account_id).values(reserved=count))
         return await self.get(account_id)
@@ -125,31 +125,31 @@ class Accounts:
     # --- API keys ---
 
     async def add_key(self, key: ApiKey, digest: bytes, *, most: float = math.inf) -> None:
-        """Store what is kept of a key. Raises LimitReached where its account has `most` that work."""
-        works = and_(
+        """Store a key and its digest. Raises LimitReached if the account has `most` valid keys."""
+        is_valid = and_(
             t.api_keys.c.revoked_at.is_(None),
             or_(t.api_keys.c.expires_at.is_(None), t.api_keys.c.expires_at > self._now()),
         )
         async with self._database.begin() as connection:
-            await refuse_more_rows(connection, "api_keys", most, key.account_id, (t.api_keys, works))
+            await refuse_more_rows(connection, "api_keys", most, key.account_id, (t.api_keys, is_valid))
             await connection.execute(insert(t.api_keys).values(**asdict(key), digest=digest))
 
     async def keys(self, account_id: UUID) -> list[ApiKey]:
-        """Return the account's keys, revoked ones too, oldest first."""
+        """Return the account's keys, including revoked ones, oldest first."""
         return [ApiKey(**row) for row in await self._keys.all(id=account_id)]
 
     async def key_page(self, account_id: UUID, page: ListPageRequest) -> ListPage[ApiKey]:
-        """Return a page of the account's keys, revoked ones too. Raises InvalidConfig for a cursor that is not ours."""
-        owned = self._listed_keys.where(t.api_keys.c.account_id == account_id)
-        return await read_page(self._database, owned, t.api_keys, page, lambda row: ApiKey(**row))
+        """Return a page of the account's keys, including revoked ones. Raises InvalidConfig for a foreign cursor."""
+        own_keys = self._listed_keys.where(t.api_keys.c.account_id == account_id)
+        return await read_page(self._database, own_keys, t.api_keys, page, lambda row: ApiKey(**row))
 
     async def working_key(self, account_id: UUID, key_id: UUID) -> ApiKey | None:
-        """Return a key of an account, unless it is unknown, revoked or expired."""
+        """Return a key of an account; None if it is unknown, revoked or expired."""
         key = self._unexpired(await self._key_by_id.first(key_id=key_id))
         return key if key is not None and key.account_id == account_id else None
 
     async def valid_key(self, digest: bytes) -> ApiKey | None:
-        """Return the key of this digest, unless it is unknown, revoked or expired."""
+        """Return the key with this digest; None if it is unknown, revoked or expired."""
         return self._unexpired(await self._key.first(digest=digest))
 
     def _unexpired(self, row: Mapping[str, Any] | None) -> ApiKey | None:
@@ -164,34 +164,34 @@ class Accounts:
             )
 
     async def revoke_key(self, account_id: UUID, key_id: UUID) -> None:
-        """Revoke a key: no request with it is answered any more. Raises NotFound; revoking twice does no harm."""
-        owned = (t.api_keys.c.id == key_id, t.api_keys.c.account_id == account_id)
+        """Revoke a key. Requests with it are refused from now on. Raises NotFound; revoking twice does no harm."""
+        conditions = (t.api_keys.c.id == key_id, t.api_keys.c.account_id == account_id)
         async with self._database.begin() as connection:
-            found = await connection.execute(select(t.api_keys.c.id).where(*owned))
-            if found.first() is None:
+            result = await connection.execute(select(t.api_keys.c.id).where(*conditions))
+            if result.first() is None:
                 raise NotFound("There is no key with this id.")
             await connection.execute(
-                update(t.api_keys).where(*owned, t.api_keys.c.revoked_at.is_(None)).values(revoked_at=self._now())
+                update(t.api_keys).where(*conditions, t.api_keys.c.revoked_at.is_(None)).values(revoked_at=self._now())
             )
 
     async def revoke_all_keys(self) -> int:
-        """Revoke the keys of every account; returns how many worked until now."""
-        valid = t.api_keys.c.revoked_at.is_(None)
+        """Revoke the keys of every account. Returns how many were not revoked before."""
+        is_valid = t.api_keys.c.revoked_at.is_(None)
         async with self._database.begin() as connection:
-            revoking = update(t.api_keys).where(valid).values(revoked_at=self._now())
-            return int((await connection.execute(revoking)).rowcount)
+            statement = update(t.api_keys).where(is_valid).values(revoked_at=self._now())
+            return int((await connection.execute(statement)).rowcount)
 
     async def expire_key(self, account_id: UUID, key_id: UUID, at: datetime) -> None:
-        """Have a key end at this moment, unless it ends before."""
-        owned = (t.api_keys.c.id == key_id, t.api_keys.c.account_id == account_id)
-        later = or_(t.api_keys.c.expires_at.is_(None), t.api_keys.c.expires_at > at)
+        """Let a key expire at this moment, unless it expires earlier."""
+        conditions = (t.api_keys.c.id == key_id, t.api_keys.c.account_id == account_id)
+        expires_later = or_(t.api_keys.c.expires_at.is_(None), t.api_keys.c.expires_at > at)
         async with self._database.begin() as connection:
-            await connection.execute(update(t.api_keys).where(*owned, later).values(expires_at=at))
+            await connection.execute(update(t.api_keys).where(*conditions, expires_later).values(expires_at=at))
 
-    # --- sealed secrets that are made once and then kept ---
+    # --- sealed secrets that are made once ---
 
     async def webhook_secrets(self, account_id: UUID) -> SealedSecrets:
-        """Return the sealed secrets its webhooks are signed with. Raises NotFound."""
+        """Return the sealed secrets that sign the account's webhooks. Raises NotFound."""
         row = await self._webhook_secrets.first(id=account_id)
         if row is None:
             raise NotFound("There is no account with this id.")
@@ -202,13 +202,13 @@ class Accounts:
         )
 
     async def add_webhook_secret(self, account_id: UUID, sealed: bytes) -> None:
-        """Keep a sealed secret where there is none yet, so that two processes agree."""
-        missing = (t.accounts.c.id == account_id, t.accounts.c.webhook_secret.is_(None))
+        """Keep a sealed secret if there is none yet, so that two processes agree."""
+        conditions = (t.accounts.c.id == account_id, t.accounts.c.webhook_secret.is_(None))
         async with self._database.begin() as connection:
-            await connection.execute(update(t.accounts).where(*missing).values(webhook_secret=sealed))
+            await connection.execute(update(t.accounts).where(*conditions).values(webhook_secret=sealed))
 
     async def set_webhook_secrets(self, account_id: UUID, secrets: SealedSecrets) -> None:
-        """Put these in place of those that are there."""
+        """Replace the account's webhook secrets."""
         values = {
             "webhook_secret": secrets.newest,
             "webhook_secret_before": secrets.before,
@@ -229,19 +229,19 @@ class InstallationSecrets:
         self._one = database.query(select(t.house_secrets.c.value).where(t.house_secrets.c.name == bindparam("name")))
 
     async def get(self, name: str) -> bytes | None:
-        """Return the sealed value, or None where none was made yet."""
+        """Return the sealed value, or None if there is none yet."""
         row = await self._one.first(name=name)
         return bytes(row["value"]) if row else None
 
     async def add(self, name: str, sealed: bytes) -> bytes:
-        """Keep a value unless there is one already; the value that is kept."""
-        insert_ = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        """Keep a value unless there is one already. Returns the stored value."""
+        dialect_insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
         async with self._database.begin() as connection:
-            adding = insert_(t.house_secrets).values(name=name, value=sealed)
-            await connection.execute(adding.on_conflict_do_nothing())
-        kept = await self.get(name)
-        assert kept is not None
-        return kept
+            statement = dialect_insert(t.house_secrets).values(name=name, value=sealed)
+            await connection.execute(statement.on_conflict_do_nothing())
+        stored_value = await self.get(name)
+        assert stored_value is not None
+        return stored_value
 
 
 def _account(row: Mapping[str, Any] | None) -> Account:

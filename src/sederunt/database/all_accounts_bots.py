@@ -13,7 +13,7 @@ from sederunt.model.status import BotStatus
 
 
 class AllAccountsBots:
-    """Reads bots whoever they belong to, those about to be deleted included."""
+    """Reads the bots of all accounts, including those about to be deleted."""
 
     def __init__(self, database: Database) -> None:
         model = field_of(database, t.bots, "transcription_model").label("model")
@@ -37,5 +37,5 @@ class AllAccountsBots:
         return [row["id"] for row in await self._in_status.all(status=status.value)]
 
     async def expired(self, now: datetime, *, limit: int = 100) -> list[UUID]:
-        """Return ended bots whose media has had its time; see `Bots.media_removed`."""
+        """Return ended bots whose media has expired; see `Bots.media_removed`."""
         return [row["id"] for row in await self._expired.all(now=now, most=limit)]

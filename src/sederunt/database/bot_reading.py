@@ -39,7 +39,7 @@ _RARE = 5_000  # bots of all accounts that have a metadata entry
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BotPage:
-    """Overviews of one page of a list, and where the next one starts; None at the end."""
+    """A page of bot overviews, and the cursor of the next page; None at the end."""
 
     bots: tuple[Bot, ...]
     cursor: str | None
@@ -48,7 +48,7 @@ class BotPage:
 class BotReading:
     """The reading half of the store of bots.
 
-    `schedule`: an account's bots that wait for their time; `all_accounts`: what the service asks about everybody's.
+    `schedule`: an account's scheduled bots; `all_accounts`: what the service asks about the bots of every account.
     """
 
     def __init__(self, database: Database, seals: Seals | None = None) -> None:
@@ -64,7 +64,7 @@ class BotReading:
         self._events = database.query(
             select(t.bot_events).where(t.bot_events.c.bot_id == _ID).order_by(t.bot_events.c.id)
         )
-        # No index: what is not published yet is little, but for the minutes when the message server is away.
+        # No index: few rows are unpublished, except while the message server is away.
         self._unpublished = database.query(
             select(t.outbox.c.payload).where(t.outbox.c.subject == bindparam("subject")).order_by(t.outbox.c.id)
         )
@@ -73,18 +73,21 @@ class BotReading:
             .select_from(t.bots)
             .where(t.bots.c.account_id == _ACCOUNT, or_(*(t.bots.c.status == status.value for status in AT_WORK)))
         )
-        some = select(t.bot_metadata.c.bot_id).where(t.bot_metadata.c.digest == bindparam("digest")).limit(_RARE + 1)
-        self._holders = database.query(select(func.count().label("bots")).select_from(some.subquery()))
+        matching_bots = (
+            select(t.bot_metadata.c.bot_id).where(t.bot_metadata.c.digest == bindparam("digest")).limit(_RARE + 1)
+        )
+        self._holders = database.query(select(func.count().label("bots")).select_from(matching_bots.subquery()))
         self._parts = Parts(database, t.bots, t.IS_VISIBLE)
         self._origin = database.query(select(t.bots.c.origin).where(t.bots.c.id == _ID))
 
     async def origin(self, bot_id: UUID) -> Mapping[str, str]:
-        """Return what its maker's request carried; empty where nothing is known."""
+        """Return what the creating request carried; empty if that is unknown."""
         row = await self._origin.first(id=bot_id)
         return (row and row["origin"]) or {}
 
     async def get(self, bot_id: UUID, account_id: UUID | None = None) -> Bot:
-        """Return one bot, its secret token opened. With an account: only if it is that account's and not being deleted.
+        """Return one bot, its secret token unsealed. With an account: only if the bot is that account's and not being
+        deleted.
 
         Raises NotFound.
         """
@@ -104,44 +107,45 @@ class BotReading:
         with_speaker_events: bool = False,
         segments: SegmentsPage | None = None,
     ) -> BotView:
-        """Return one bot with its events, participants and transcript (of it these segments, where some are named), by
-        one statement. Raises NotFound.
+        """Return one bot with its events, participants and transcript (only the page `segments` of it, if given), read
+        by one statement. Raises NotFound.
         """
         return await self._views.get(bot_id, account_id, with_speaker_events=with_speaker_events, segments=segments)
 
     async def outline(self, bot_id: UUID, account_id: UUID) -> BotOutline:
-        """Return what a bot's view is made of, without reading it. Raises NotFound."""
+        """Return the bot and the size of its view, without reading the view. Raises NotFound."""
         return await self._views.outline(bot_id, account_id)
 
     async def participants(self, bot_id: UUID, *, with_events: bool = False) -> list[Participant]:
-        """Return its roster in order of appearance; speaking events only when asked for."""
+        """Return the bot's roster in order of appearance; speaking events only on request."""
         return await self._rosters.participants(bot_id, with_events=with_events)
 
     async def as_told(self, bot: Bot) -> Bot:
-        """Return a bot with the status before the first change that its listeners may still be waiting for, if there is
-        one.
+        """Return a bot with the status that its listeners know: the one before the first change that is not published
+        yet.
 
-        A change is committed first and published then: who comes in between is to hear of it as a change.
+        A change is committed first and published then. A listener that connects in between must still hear of it as a
+        change.
         """
         for row in await self._unpublished.all(subject=feed_subject(bot.id)):
-            told = json.loads(row["payload"]).get("data", {})
-            if old_status := told.get("old_status"):
+            change = json.loads(row["payload"]).get("data", {})
+            if old_status := change.get("old_status"):
                 return replace(bot, status=BotStatus(old_status))
         return bot
 
     async def sources(self, bot_id: UUID) -> dict[str, str]:
-        """Return whose voice each audio source is: source → participant key."""
+        """Return whose voice each audio source carries: source → participant key."""
         return await self._rosters.sources(bot_id)
 
     async def events(self, bot_id: UUID) -> list[Event]:
-        """Return its history, oldest first."""
+        """Return the bot's history, oldest first."""
         return [
             Event(id=row["id"], event=row["event"], data=row["data"], created_at=row["created_at"])
             for row in await self._events.all(id=bot_id)
         ]
 
     async def active_count(self, account_id: UUID) -> int:
-        """Return how many bots of the account are in a meeting, or on their way."""
+        """Return how many bots of the account are in a meeting or on their way."""
         row = await self._active.first(account=account_id)
         return int(row["bots"]) if row else 0
 
@@ -156,11 +160,11 @@ class BotReading:
         limit: int = 50,
     ) -> BotPage:
         """Return overviews of the account's bots, newest first; see `listed`."""
-        found = await self.listed(
+        page = await self.listed(
             account_id, status=status, metadata=metadata, search=search, cursor=cursor, limit=limit
         )
-        bots = [overview_of(row) async for rows in self._parts.read(found.keys) for row in rows]
-        return BotPage(bots=tuple(bots), cursor=found.cursor)
+        bots = [overview_of(row) async for rows in self._parts.read(page.keys) for row in rows]
+        return BotPage(bots=tuple(bots), cursor=page.cursor)
 
     async def listed(
         self,
@@ -172,11 +176,10 @@ class BotReading:
         cursor: str | None = None,
         limit: int = 50,
     ) -> KeyPage:
-        """Return which bots of the account are on a page, newest first.
+        """Return the keys of one page of the account's bots, newest first.
 
-        `metadata`: every given pair must be there; `search`: in the bot's name or the meeting's address.
-
-        Raises InvalidConfig for a cursor that is not ours.
+        `metadata`: the bot must have every pair; `search`: text in the bot's name or the meeting's address.
+        Raises InvalidConfig for a foreign cursor.
         """
         bytes_ = weight(self._database, t.bots)
         where = [t.bots.c.account_id == account_id, t.IS_VISIBLE]
@@ -191,9 +194,9 @@ class BotReading:
             statement = statement.where(self._holds(search))
         return key_page(await self._database.query(statement).all_aside(), limit)
 
-    async def parts(self, found: KeyPage) -> AsyncIterator[list[Bot]]:
-        """Yield the bots of a page, part by part; those that were deleted meanwhile are left out."""
-        async for rows in self._parts.read(found.keys):
+    async def parts(self, page: KeyPage) -> AsyncIterator[list[Bot]]:
+        """Yield the bots of a page, part by part, without those that were deleted meanwhile."""
+        async for rows in self._parts.read(page.keys):
             yield [bot_of(row) for row in rows]
 
     async def _narrowed(
@@ -201,29 +204,28 @@ class BotReading:
     ) -> list[ColumnElement[bool]]:
         """Return the conditions with those for metadata entries.
 
-        Where an entry is rare, its bots are looked up and sorted: the newest bots may all be without it. Where each is
-        frequent, the newest bots are walked and looked at: enough of them have it.
+        If an entry is rare, its bots are looked up and sorted, because the newest bots may all lack it. If every entry
+        is frequent, the newest bots are walked, because enough of them have it.
         """
-        conditions, rare = list(where), None
+        conditions, rare_bots = list(where), None
         for digest in digests:
-            if rare is None and await self._is_rare(digest):
-                rare = select(t.bot_metadata.c.bot_id).where(t.bot_metadata.c.digest == digest)
+            if rare_bots is None and await self._is_rare(digest):
+                rare_bots = select(t.bot_metadata.c.bot_id).where(t.bot_metadata.c.digest == digest)
             else:
-                holds = (t.bot_metadata.c.digest == digest) & (t.bot_metadata.c.bot_id == t.bots.c.id)
-                conditions.append(exists().where(holds))
-        if rare is None:
+                has_entry = (t.bot_metadata.c.digest == digest) & (t.bot_metadata.c.bot_id == t.bots.c.id)
+                conditions.append(exists().where(has_entry))
+        if rare_bots is None:
             return conditions
-        # Within CASE, where no index serves them: SQLite would walk the newest bots all the same.
-        return [t.bots.c.id.in_(rare), case((and_(*conditions), 1), else_=0) == 1]
+        # Inside CASE, where no index applies: SQLite would otherwise walk the newest bots.
+        return [t.bots.c.id.in_(rare_bots), case((and_(*conditions), 1), else_=0) == 1]
 
     async def _is_rare(self, digest: bytes) -> bool:
         row = await self._holders.first(digest=digest)
         return row is None or row["bots"] <= _RARE
 
     def _holds(self, text: str) -> ColumnElement[bool]:
-        """Return the condition that a bot's name or meeting address holds this text, in either case."""
-        found = [field_of(self._database, t.bots, name) for name in ("bot_name", "meeting_url")]
-        return or_(*(field.icontains(text, autoescape=True) for field in found))
+        columns = [field_of(self._database, t.bots, name) for name in ("bot_name", "meeting_url")]
+        return or_(*(column.icontains(text, autoescape=True) for column in columns))
 
     def _bot(self, row: Row) -> Bot:
         if row["zak"] is None:

@@ -32,7 +32,7 @@ _CONFIG_FIELDS = frozenset(field.name for field in fields(BotConfig))
 
 
 class Seals(Protocol):
-    """What seals a secret to its place; `accounts.sealing.Sealer` does."""
+    """Seals a secret for one place in the database; `accounts.sealing.Sealer` implements it."""
 
     def seal(self, text: str, table: str, column: str, row: object) -> bytes: ...
 
@@ -40,7 +40,7 @@ class Seals(Protocol):
 
 
 class NoSeals:
-    """Stands where no key was given: the rest runs, a secret says what is missing."""
+    """Stands in if no key was given: everything runs until a secret is stored or read, which raises SetupError."""
 
     def seal(self, text: str, table: str, column: str, row: object) -> bytes:
         raise SetupError("A sealing key is needed to keep a secret: give the store a Sealer.")
@@ -77,7 +77,7 @@ def config_columns(bot_id: UUID, config: BotConfig, seals: Seals) -> dict[str, A
 
 
 def config_of(document: Mapping[str, Any], zak: str | None = None) -> BotConfig:
-    """Return a stored config. Fields that a newer version wrote are left out."""
+    """Return a stored config without fields that a newer version wrote."""
     values = {name: value for name, value in document.items() if name in _CONFIG_FIELDS}
     values["service"] = Service(values["service"])
     values["stop_options"] = StopOptions(**values["stop_options"])
@@ -88,21 +88,21 @@ def config_of(document: Mapping[str, Any], zak: str | None = None) -> BotConfig:
     if values["transcription_credentials"] is not None:
         values["transcription_credentials"] = UUID(values["transcription_credentials"])
     if values["authentication"] is not None:
-        stored = values["authentication"]
+        authentication = values["authentication"]
         values["authentication"] = Authentication(
-            # `account_id` is its name in rows of earlier versions.
-            meeting_account_id=stored.get("meeting_account_id", stored.get("account_id")),
+            # Earlier versions wrote it as `account_id`.
+            meeting_account_id=authentication.get("meeting_account_id", authentication.get("account_id")),
             entry_token=zak,
-            always_authenticate=stored["always_authenticate"],
+            always_authenticate=authentication["always_authenticate"],
         )
     return BotConfig(**values)
 
 
 def fact_columns(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return facts as column values. Raises ValueError for a name that is not a fact."""
-    unknown = facts.keys() - FACTS
-    if unknown:
-        raise ValueError(f"not facts of a bot: {', '.join(sorted(unknown))}")
+    unknown_names = facts.keys() - FACTS
+    if unknown_names:
+        raise ValueError(f"not facts of a bot: {', '.join(sorted(unknown_names))}")
     values = {name: _column_value(name, value) for name, value in facts.items()}
     if values.get("recording_available_until") is not None:
         values["media_until"] = values["recording_available_until"]
@@ -118,7 +118,7 @@ def _column_value(name: str, value: Any) -> Any:
 
 
 def bot_of(row: Mapping[str, Any], zak: str | None = None) -> Bot:
-    """Return a bot from its row. `stop_reason` is there only when its status lets a caller see it."""
+    """Return a bot from its row, with `stop_reason` only if its status lets a caller see it."""
     status = BotStatus(row["status"])
     return Bot(
         id=row["id"],
@@ -149,17 +149,17 @@ def bot_of(row: Mapping[str, Any], zak: str | None = None) -> Bot:
 
 
 def overview_of(row: Mapping[str, Any]) -> Bot:
-    """Return a bot from its row without what its caller may have made long: lists for people do not show it."""
+    """Return a bot from its row without the fields that its caller may have made long: lists for people omit them."""
     bot = bot_of(row)
     return replace(bot, config=replace(bot.config, custom_vocabulary=(), custom_metadata={}))
 
 
 def metadata_digest(name: str, value: str) -> bytes:
-    """Return what a metadata entry is found by: 16 bytes whatever its length."""
+    """Return the digest that finds a metadata entry: 16 bytes, whatever the entry's length."""
     entry = f"{len(name)}:{name}{value}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(entry, digest_size=16).digest()
 
 
 def unknown_bot() -> NotFound:
-    """Return one sentence for a bot that is not there, not theirs, or deleted."""
+    """Return the error for a bot that does not exist, belongs to another account, or is deleted."""
     return NotFound("There is no bot with this id.")

@@ -1,4 +1,4 @@
-"""An account's bots that wait for their time."""
+"""An account's scheduled bots."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -19,12 +19,12 @@ _PAGE = 100  # keys read at once
 
 
 class BotSchedule:
-    """Lists scheduled bots, soonest first; one that is about to be deleted is not among them."""
+    """Lists scheduled bots, soonest first, without those about to be deleted."""
 
     def __init__(self, database: Database) -> None:
-        owned = (t.bots.c.account_id == id_parameter("account"), t.IS_SCHEDULED, t.IS_VISIBLE)
+        conditions = (t.bots.c.account_id == id_parameter("account"), t.IS_SCHEDULED, t.IS_VISIBLE)
         order = (t.bots.c.scheduled_for, t.bots.c.id)
-        keys = select(t.bots.c.id, t.bots.c.scheduled_for, weight(database, t.bots)).where(*owned).order_by(*order)
+        keys = select(t.bots.c.id, t.bots.c.scheduled_for, weight(database, t.bots)).where(*conditions).order_by(*order)
         self._keys = database.query(keys.where(rows_behind(*order)).limit(_PAGE))
         self._parts = Parts(database, t.bots, t.IS_SCHEDULED, t.IS_VISIBLE)
         self._between = database.query(
@@ -43,6 +43,6 @@ class BotSchedule:
             at, last = keys[-1]["scheduled_for"], keys[-1]["id"]
 
     async def between(self, account_id: UUID, begins: datetime, ends: datetime, *, most: int) -> list[Bot]:
-        """Return overviews of the account's bots that are scheduled for a span of time, at most so many."""
+        """Return overviews of the account's bots that are scheduled for a span of time, at most `most`."""
         keys = await self._between.all_aside(account=account_id, begins=begins, ends=ends, most=most)
         return [overview_of(row) async for rows in self._parts.read(keys) for row in rows]

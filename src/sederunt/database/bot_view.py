@@ -1,4 +1,4 @@
-"""A bot with everything a caller sees of it, fetched by one statement: the hot path of the API."""
+"""A bot with everything a caller sees of it, read by one statement: the hot path of the API."""
 
 import asyncio
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ from sederunt.model.history import Event
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import Transcript
 
-_LONG = 200_000  # characters of speaking events that are not read while others wait
+_LONG = 200_000  # characters of speaking events; more than these are parsed in a thread
 _PERSON_COLUMNS = ("position", "key", "name", "avatar", "first_seen_at")
 
 
@@ -30,19 +30,19 @@ class BotView:
 
     bot: Bot
     events: tuple[Event, ...]
-    participants: tuple[Participant, ...]  # their events only when asked for
-    segments_json: str  # the transcript's segments: a JSON array in the shape callers see, ready to be passed on
+    participants: tuple[Participant, ...]  # with events only on request
+    segments_json: str  # the transcript's segments: a JSON array in the shape callers see
     transcript_lang: str | None
 
     @property
     def transcript(self) -> Transcript:
-        """Return the transcript parsed; empty where there is none yet."""
+        """Return the transcript parsed; empty if there is none yet."""
         return transcript_of(self.segments_json, self.transcript_lang)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BotOutline:
-    """One bot, and how much there is to see of it."""
+    """One bot, and the size of its view."""
 
     bot: Bot
     events: int
@@ -54,9 +54,9 @@ class BotViews:
 
     def __init__(self, database: Database) -> None:
         self._views = {
-            (speaking, paged): database.query(_view(with_speaker_events=speaking, paged=paged))
-            for speaking in (False, True)
-            for paged in (False, True)
+            (with_speaking, is_paged): database.query(_view(with_speaker_events=with_speaking, is_paged=is_paged))
+            for with_speaking in (False, True)
+            for is_paged in (False, True)
         }
         self._outline = database.query(_outline())
 
@@ -68,9 +68,7 @@ class BotViews:
         with_speaker_events: bool = False,
         segments: SegmentsPage | None = None,
     ) -> BotView:
-        """Return one bot of an account, with these segments of its transcript alone where some are named. Raises
-        NotFound.
-        """
+        """Return one bot of an account, with only these segments of its transcript if given. Raises NotFound."""
         query = self._views[with_speaker_events, segments is not None]
         row = await query.first(id=bot_id, account=account_id, **(asdict(segments) if segments else {}))
         if row is None:
@@ -80,7 +78,7 @@ class BotViews:
         return _view_of(row)
 
     async def outline(self, bot_id: UUID, account_id: UUID) -> BotOutline:
-        """Return what one bot's view is made of, without reading it. Raises NotFound."""
+        """Return a bot and the size of its view, without reading the view. Raises NotFound."""
         row = await self._outline.first(id=bot_id, account=account_id)
         if row is None:
             raise unknown_bot()
@@ -103,15 +101,15 @@ def _seen_by_its_account() -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _view(*, with_speaker_events: bool, paged: bool) -> Select[Any]:
+def _view(*, with_speaker_events: bool, is_paged: bool) -> Select[Any]:
     children = [
         gathered("events", t.bot_events, EVENT_COLUMNS, t.bot_events.c.bot_id == t.bots.c.id),
         gathered("people", t.participants, _PERSON_COLUMNS, t.participants.c.bot_id == t.bots.c.id),
     ]
     if with_speaker_events:
-        spoken = t.speaking_events.c.bot_id == t.bots.c.id
-        children.append(gathered("speaking", t.speaking_events, ("participant", "at_ms", "type"), spoken))
-    segments = sliced(t.transcripts.c.segments) if paged else t.transcripts.c.segments
+        belongs_to_bot = t.speaking_events.c.bot_id == t.bots.c.id
+        children.append(gathered("speaking", t.speaking_events, ("participant", "at_ms", "type"), belongs_to_bot))
+    segments = sliced(t.transcripts.c.segments) if is_paged else t.transcripts.c.segments
     transcript = [segments, t.transcripts.c.detected_lang.label("transcript_lang")]
     return (
         select(t.bots, *transcript, *children)
@@ -121,10 +119,12 @@ def _view(*, with_speaker_events: bool, paged: bool) -> Select[Any]:
 
 
 def _view_of(row: Row) -> BotView:
-    spoken: dict[str, list[SpeakingEvent]] = {}
-    # Of one moment, the stop belongs first.
-    for key, at_ms, kind in sorted(rows_of(row.get("speaking")), key=lambda s: (s[1], s[2] != SpeakingKind.STOPPED)):
-        spoken.setdefault(key, []).append(SpeakingEvent(type=SpeakingKind(kind), timestamp=at_ms))
+    speaking_events: dict[str, list[SpeakingEvent]] = {}
+    # At the same moment, a stop comes before a start.
+    for key, at_ms, kind in sorted(
+        rows_of(row.get("speaking")), key=lambda event: (event[1], event[2] != SpeakingKind.STOPPED)
+    ):
+        speaking_events.setdefault(key, []).append(SpeakingEvent(type=SpeakingKind(kind), timestamp=at_ms))
     return BotView(
         bot=bot_of(row),
         events=events_of(row["events"]),
@@ -134,7 +134,7 @@ def _view_of(row: Row) -> BotView:
                 name=name,
                 avatar=avatar,
                 first_seen_at=moment_of(first_seen_at),
-                events=tuple(spoken.get(key, ())),
+                events=tuple(speaking_events.get(key, ())),
             )
             for _, key, name, avatar, first_seen_at in sorted(rows_of(row["people"]), key=lambda person: person[0])
         ),

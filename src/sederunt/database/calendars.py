@@ -1,4 +1,4 @@
-"""Calendar feeds and the meetings in them that have bots. Addresses come and go sealed."""
+"""Calendar feeds and their meetings that have bots. Addresses are sealed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,21 +62,22 @@ class CalendarFeeds:
     def __init__(self, database: Database) -> None:
         self._database = database
         feeds = select(t.calendar_feeds)
-        owned = t.calendar_feeds.c.account_id == id_parameter("account")
-        self._of = database.query(feeds.where(owned).order_by(t.calendar_feeds.c.created_at, t.calendar_feeds.c.id))
-        self._one = database.query(feeds.where(owned, t.calendar_feeds.c.id == id_parameter("id")))
-        due = t.calendar_feeds.c.next_check_at <= bindparam("now", type_=Moment())
-        # One account's feeds, however many wait, leave room for the first of every other.
-        waited = t.calendar_feeds.c.next_check_at
-        turn = func.row_number().over(partition_by=t.calendar_feeds.c.account_id, order_by=waited).label("turn")
-        ranked = select(t.calendar_feeds.c.id, turn).where(due).subquery()
-        first = feeds.join(ranked, ranked.c.id == t.calendar_feeds.c.id).order_by(ranked.c.turn, waited)
-        self._due = database.query(first.limit(_MOST_DUE))
+        is_own = t.calendar_feeds.c.account_id == id_parameter("account")
+        self._of = database.query(feeds.where(is_own).order_by(t.calendar_feeds.c.created_at, t.calendar_feeds.c.id))
+        self._one = database.query(feeds.where(is_own, t.calendar_feeds.c.id == id_parameter("id")))
+        is_due = t.calendar_feeds.c.next_check_at <= bindparam("now", type_=Moment())
+        # However many feeds of one account are due, the first of every other account gets its turn.
+        next_check_at = t.calendar_feeds.c.next_check_at
+        turn = func.row_number().over(partition_by=t.calendar_feeds.c.account_id, order_by=next_check_at).label("turn")
+        ranking = select(t.calendar_feeds.c.id, turn).where(is_due).subquery()
+        feeds_in_turn = feeds.join(ranking, ranking.c.id == t.calendar_feeds.c.id).order_by(
+            ranking.c.turn, next_check_at
+        )
+        self._due = database.query(feeds_in_turn.limit(_MOST_DUE))
         meetings = select(t.calendar_meetings).where(t.calendar_meetings.c.feed_id == id_parameter("feed"))
         self._meetings = database.query(meetings.order_by(t.calendar_meetings.c.starts_at))
 
     async def add(self, feed: FeedRow) -> None:
-        """Store a feed."""
         values = {name: getattr(feed, name) for name in feed.__slots__}
         for name in ("name", "keyword", "attendee", "host"):
             values[name] = storable(values[name])
@@ -84,7 +85,7 @@ class CalendarFeeds:
             await connection.execute(insert(t.calendar_feeds).values(values))
 
     async def of(self, account_id: UUID) -> list[FeedRow]:
-        """Return the account's feeds, the oldest first."""
+        """Return the account's feeds, oldest first."""
         return [FeedRow(**row) for row in await self._of.all(account=account_id)]
 
     async def get(self, feed_id: UUID, account_id: UUID) -> FeedRow:
@@ -95,33 +96,35 @@ class CalendarFeeds:
         return FeedRow(**row)
 
     async def remove(self, feed_id: UUID, account_id: UUID, now: datetime) -> None:
-        """Forget a feed and its meetings; their bots stay. The account's other feeds are read whole from `now` on:
-        they may have the same meetings. Raises NotFound."""
-        owned = (t.calendar_feeds.c.id == feed_id, t.calendar_feeds.c.account_id == account_id)
+        """Forget a feed and its meetings; their bots stay. The account's other feeds are read whole from `now` on,
+        because they may have the same meetings. Raises NotFound.
+        """
+        conditions = (t.calendar_feeds.c.id == feed_id, t.calendar_feeds.c.account_id == account_id)
         async with self._database.begin() as connection:
-            if not (await connection.execute(delete(t.calendar_feeds).where(*owned))).rowcount:
+            if not (await connection.execute(delete(t.calendar_feeds).where(*conditions))).rowcount:
                 raise NotFound("There is no calendar feed with this id.")
             await connection.execute(_read_others_whole(feed_id, account_id, now))
 
     async def due(self, now: datetime) -> list[FeedRow]:
-        """Return feeds of all accounts that are to be looked at."""
+        """Return feeds of all accounts that are due for a check."""
         return [FeedRow(**row) for row in await self._due.all(now=now)]
 
     async def claim(self, feed: FeedRow, until: datetime) -> bool:
-        """Take a due feed until a moment; False where somebody else did."""
+        """Take a due feed until a moment; False if another process took it."""
         return await self._change(*_unmoved(feed), next_check_at=until)
 
     async def mark(self, feed_id: UUID, **changes: Any) -> None:
-        """Write how a look went, or when the next one is to be."""
+        """Write the result of a check, or the time of the next one."""
         await self._change(t.calendar_feeds.c.id == feed_id, **changes)
 
     async def keep_marks(self, feed: FeedRow, etag: str | None, modified: str | None) -> None:
-        """Write by what its server knows the calendar that was read; nothing where the feed is to be read whole since
-        it was taken (its `next_check_at` is another then)."""
+        """Write the server's markers for the calendar that was read. Writes nothing if the feed has to be read whole
+        since it was claimed (its `next_check_at` differs then).
+        """
         await self._change(*_unmoved(feed), etag=etag, modified=modified)
 
     async def read_others_whole(self, feed: FeedRow, now: datetime) -> None:
-        """Have the account's other feeds read whole from `now` on: they may have what this one has no more."""
+        """Have the account's other feeds read whole from `now` on: they may have what this one no longer has."""
         async with self._database.begin() as connection:
             await connection.execute(_read_others_whole(feed.id, feed.account_id, now))
 
@@ -130,28 +133,28 @@ class CalendarFeeds:
         return [FeedMeetingRow(**row) for row in await self._meetings.all(feed=feed_id)]
 
     async def promise(self, meeting: FeedMeetingRow) -> bool:
-        """Write that a meeting is to have a bot; False where one was promised to it already, by whatever feed."""
-        adding = sqlite.insert if self._database.is_sqlite else postgresql.insert
-        statement = adding(t.calendar_meetings).values(_values(meeting))
+        """Write that a meeting is to have a bot; False if any feed promised it one already."""
+        dialect_insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        statement = dialect_insert(t.calendar_meetings).values(_values(meeting))
         async with self._database.begin() as connection:
-            done = await connection.execute(statement.on_conflict_do_nothing(index_elements=["account_id", "key"]))
-            return bool(done.rowcount)
+            result = await connection.execute(statement.on_conflict_do_nothing(index_elements=["account_id", "key"]))
+            return bool(result.rowcount)
 
     async def keep(self, meeting: FeedMeetingRow) -> None:
-        """Write what is known of a meeting now."""
-        changing = update(t.calendar_meetings).where(*_same(meeting)).values(_values(meeting))
+        """Write the current state of a meeting."""
+        statement = update(t.calendar_meetings).where(*_same(meeting)).values(_values(meeting))
         async with self._database.begin() as connection:
-            await connection.execute(changing)
+            await connection.execute(statement)
 
     async def forget(self, meeting: FeedMeetingRow) -> None:
-        """Forget a meeting: it was cancelled, or was long ago."""
+        """Forget a meeting that was cancelled or is long past."""
         async with self._database.begin() as connection:
             await connection.execute(delete(t.calendar_meetings).where(*_same(meeting)))
 
-    async def _change(self, *which: Any, **changes: Any) -> bool:
+    async def _change(self, *conditions: Any, **changes: Any) -> bool:
         async with self._database.begin() as connection:
-            done = await connection.execute(update(t.calendar_feeds).where(*which).values(**changes))
-            return bool(done.rowcount)
+            result = await connection.execute(update(t.calendar_feeds).where(*conditions).values(**changes))
+            return bool(result.rowcount)
 
 
 def _unmoved(feed: FeedRow) -> tuple[Any, Any]:
@@ -159,8 +162,8 @@ def _unmoved(feed: FeedRow) -> tuple[Any, Any]:
 
 
 def _read_others_whole(feed_id: UUID, account_id: UUID, now: datetime) -> Update:
-    others = (t.calendar_feeds.c.account_id == account_id, t.calendar_feeds.c.id != feed_id)
-    return update(t.calendar_feeds).where(*others).values(next_check_at=now, etag=None, modified=None)
+    other_feeds = (t.calendar_feeds.c.account_id == account_id, t.calendar_feeds.c.id != feed_id)
+    return update(t.calendar_feeds).where(*other_feeds).values(next_check_at=now, etag=None, modified=None)
 
 
 def _values(meeting: FeedMeetingRow) -> dict[str, Any]:

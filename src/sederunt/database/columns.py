@@ -1,4 +1,4 @@
-"""Column types that look the same in both engines: moments, documents, rising ids."""
+"""Column types that behave alike in both engines: moments, documents, rising ids."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -27,14 +27,14 @@ def moment_of(value: int) -> datetime:
 
 
 def document_text(value: Any) -> str:
-    """Return JSON in ASCII: it takes every string a caller can send, lone surrogates and NUL included, in both
-    engines.
+    """Return JSON in ASCII: both engines can store every string a caller sends in it, including lone surrogates and
+    NUL.
     """
     return json.dumps(value, separators=(",", ":"), default=str)
 
 
 def storable(text: str) -> str:
-    """Return text from a page as a text column takes it: PostgreSQL refuses NUL, both refuse lone surrogates."""
+    """Return text that a text column accepts: PostgreSQL refuses NUL, both engines refuse lone surrogates."""
     return foreign_json.whole(text).replace("\x00", "")
 
 
@@ -52,7 +52,7 @@ class Moment(TypeDecorator[datetime]):
 
 
 class Document(TypeDecorator[Any]):
-    """A JSON value as text. Nothing is searched inside; what is searched has a column."""
+    """A JSON value as text. Nothing searches inside it; searchable values have columns."""
 
     impl = Text
     cache_ok = True

@@ -1,4 +1,4 @@
-"""The store of corrections, in the order in which they were made; search finds what is corrected."""
+"""The store of corrections, in the order in which people made them. Search finds the corrected text."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -24,30 +24,30 @@ _Corrections = tuple[Correction, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What the searchable lines of a transcript are made of. Another one may change it at any time."""
+    """The state from which a transcript's searchable lines are made. Another writer may change it at any time."""
 
-    written_at: datetime | None  # the transcript; None where there is none
+    written_at: datetime | None  # time of the transcript; None if there is none
     corrections: tuple[UUID, ...]
 
 
 class Corrections:
-    """Corrections of bots' and recordings' transcripts. Whose a resource is, the caller has looked."""
+    """Corrections of bots' and recordings' transcripts. The caller has checked who owns the resource."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         of_resource = t.corrections.c.resource_id == id_parameter("id")
         self._of = database.query(select(t.corrections).where(of_resource).order_by(t.corrections.c.position))
-        kept = select(t.transcripts.c.segments, t.transcripts.c.updated_at)
-        self._transcript = database.query(kept.where(t.transcripts.c.resource_id == id_parameter("id")))
+        transcripts = select(t.transcripts.c.segments, t.transcripts.c.updated_at)
+        self._transcript = database.query(transcripts.where(t.transcripts.c.resource_id == id_parameter("id")))
         self._account = database.query(account_of_resource())
         self._lines = database.query(search.kept_lines())
 
     async def of(self, resource_id: UUID) -> tuple[Correction, ...]:
-        """Return all of a resource, the oldest first."""
+        """Return the corrections of a resource, oldest first."""
         return _corrections(await self._of.all(id=resource_id))
 
     async def add(self, resource_id: UUID, correction: Correction) -> None:
-        """Store a correction. Raises NotFound where its resource was deleted."""
+        """Store a correction. Raises NotFound if its resource was deleted."""
         values = {
             "id": correction.id,
             "resource_id": resource_id,
@@ -59,25 +59,27 @@ class Corrections:
             "made_by": storable(correction.made_by),
             "created_at": correction.created_at,
         }
-        await self._change(resource_id, lambda made: (*made, correction), insert(t.corrections).values(values))
+        await self._change(
+            resource_id, lambda corrections: (*corrections, correction), insert(t.corrections).values(values)
+        )
 
     async def remove(self, resource_id: UUID, correction_id: UUID) -> None:
-        """Take one back. Raises NotFound."""
+        """Take a correction back. Raises NotFound."""
 
-        def without(made: _Corrections) -> _Corrections:
-            kept = tuple(one for one in made if one.id != correction_id)
-            if len(kept) == len(made):
+        def without(corrections: _Corrections) -> _Corrections:
+            remaining = tuple(correction for correction in corrections if correction.id != correction_id)
+            if len(remaining) == len(corrections):
                 raise NotFound("There is no correction with this id.")
-            return kept
+            return remaining
 
-        this = (t.corrections.c.id == correction_id, t.corrections.c.resource_id == resource_id)
-        await self._change(resource_id, without, delete(t.corrections).where(*this))
+        conditions = (t.corrections.c.id == correction_id, t.corrections.c.resource_id == resource_id)
+        await self._change(resource_id, without, delete(t.corrections).where(*conditions))
 
-    async def _change(self, resource_id: UUID, changed: Callable[[_Corrections], _Corrections], statement: Any) -> None:
+    async def _change(self, resource_id: UUID, change: Callable[[_Corrections], _Corrections], statement: Any) -> None:
         """Change the corrections and what search finds.
 
-        Hours of words take a second to correct: that is done before the transaction, in which all others wait, and
-        once more where another change came in between.
+        Correcting hours of words takes a second. That happens before the transaction, in which all others wait, and
+        again if another change came in between.
         """
         account = await self._account.first(id=resource_id)
         if account is None:
@@ -85,27 +87,31 @@ class Corrections:
         is_written = False
         while not is_written:
             transcript = next(iter(await self._transcript.all_aside(id=resource_id)), None)
-            made = await self.of(resource_id)
-            kept = await self._lines.all_aside(id=resource_id)
-            lines = await asyncio.to_thread(self._changes, kept, transcript, changed(made), account["account_id"])
-            read = _Read(transcript["updated_at"] if transcript else None, tuple(one.id for one in made))
-            is_written = await self._write(resource_id, read, statement, lines)
+            corrections = await self.of(resource_id)
+            stored_lines = await self._lines.all_aside(id=resource_id)
+            lines = await asyncio.to_thread(
+                self._changes, stored_lines, transcript, change(corrections), account["account_id"]
+            )
+            read_state = _Read(
+                transcript["updated_at"] if transcript else None, tuple(correction.id for correction in corrections)
+            )
+            is_written = await self._write(resource_id, read_state, statement, lines)
 
     def _changes(
-        self, kept: Sequence[Row], transcript: Row | None, made: _Corrections, account_id: UUID
+        self, stored_lines: Sequence[Row], transcript: Row | None, corrections: _Corrections, account_id: UUID
     ) -> search.LineChanges:
-        heard = transcript_of(transcript["segments"] if transcript else "[]", None)
+        original = transcript_of(transcript["segments"] if transcript else "[]", None)
         return search.line_changes(
-            kept, corrected(heard, made).segments, account_id, is_sqlite=self._database.is_sqlite
+            stored_lines, corrected(original, corrections).segments, account_id, is_sqlite=self._database.is_sqlite
         )
 
-    async def _write(self, resource_id: UUID, read: _Read, statement: Any, lines: search.LineChanges) -> bool:
-        """Return whether what was read still stood, and was changed."""
+    async def _write(self, resource_id: UUID, read_state: _Read, statement: Any, lines: search.LineChanges) -> bool:
+        """Return whether the state that was read is still current, and the change therefore written."""
         async with self._database.begin() as connection:
             owner = await owner_of(connection, resource_id)
             if owner is None:
                 raise _deleted()
-            if await _stands(connection, resource_id) != read:
+            if await _stands(connection, resource_id) != read_state:
                 return False
             await connection.execute(statement)
             await search.change(connection, owner.resource, resource_id, owner.account_id, lines)
@@ -117,11 +123,11 @@ def _deleted() -> NotFound:
 
 
 async def _stands(connection: AsyncConnection, resource_id: UUID) -> _Read:
-    """Return what stands now; until the transaction ends nobody else changes it."""
-    written = select(t.transcripts.c.updated_at).where(t.transcripts.c.resource_id == resource_id)
-    written_at = await connection.scalar(written.with_for_update())
-    made = select(t.corrections.c.id).where(t.corrections.c.resource_id == resource_id)
-    ids = await connection.scalars(made.order_by(t.corrections.c.position))
+    """Return the current state. Nobody else changes it until the transaction ends."""
+    transcript_query = select(t.transcripts.c.updated_at).where(t.transcripts.c.resource_id == resource_id)
+    written_at = await connection.scalar(transcript_query.with_for_update())
+    ids_query = select(t.corrections.c.id).where(t.corrections.c.resource_id == resource_id)
+    ids = await connection.scalars(ids_query.order_by(t.corrections.c.position))
     return _Read(written_at, tuple(ids))
 
 

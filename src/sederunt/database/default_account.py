@@ -13,10 +13,10 @@ DEFAULT_ACCOUNT = "default"
 
 
 async def ensure_default_account(connection: AsyncConnection, now: datetime) -> UUID:
-    """Return its id, after making it where it is missing. Call it under the lock of the migrations."""
-    found = await connection.scalar(select(accounts.c.id).where(accounts.c.name == DEFAULT_ACCOUNT))
-    if found is not None:
-        return UUID(str(found))
-    made = new_id(now)
-    await connection.execute(insert(accounts).values(id=made, name=DEFAULT_ACCOUNT, created_at=now))
-    return made
+    """Return the default account's id; creates the account if it is missing. Call it under the migrations' lock."""
+    account_id = await connection.scalar(select(accounts.c.id).where(accounts.c.name == DEFAULT_ACCOUNT))
+    if account_id is not None:
+        return UUID(str(account_id))
+    new_account_id = new_id(now)
+    await connection.execute(insert(accounts).values(id=new_account_id, name=DEFAULT_ACCOUNT, created_at=now))
+    return new_account_id

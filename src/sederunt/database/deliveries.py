@@ -1,4 +1,4 @@
-"""Webhooks to be delivered, in order per resource, with every attempt that was made."""
+"""Webhooks to deliver, in order per resource, with every attempt."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _ANSWER_KEPT = 250  # characters
 
 
 class DeliveryState(StrEnum):
-    """How far a delivery went."""
+    """The state of a delivery."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -31,12 +31,12 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """One try at a receiver."""
+    """One attempt to reach a receiver."""
 
     at: datetime
-    status: int | None  # None where no answer came
+    status: int | None  # None if no answer came
     ms: int
-    answer: str  # what it said (the first 250 characters), or what went wrong
+    answer: str  # the first 250 characters of the answer, or the error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,8 +86,8 @@ async def enqueue(
 
 
 async def enqueue_asked(connection: AsyncConnection, bot: Mapping[str, Any], event: Event) -> list[OutboxMessage]:
-    """Write that an event of a bot is to be delivered, if its caller asked to be told of such ones; returns the call
-    for it, to be posted.
+    """Write that an event of a bot is to be delivered, if the bot's caller subscribed to such events. Returns the
+    message to post for it.
 
     Args:
         bot: its row.
@@ -112,14 +112,14 @@ class Deliveries:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        resource = t.deliveries.c.resource_id == id_parameter("id")
-        in_order = select(t.deliveries).where(resource).order_by(t.deliveries.c.position)
+        of_resource = t.deliveries.c.resource_id == id_parameter("id")
+        in_order = select(t.deliveries).where(of_resource).order_by(t.deliveries.c.position)
         self._next = database.query(in_order.where(t.IS_PENDING).limit(1))
         self._of = database.query(in_order.where(t.deliveries.c.account_id == id_parameter("account")))
         self._attempts = database.query(
             select(t.delivery_attempts)
             .join(t.deliveries, t.deliveries.c.id == t.delivery_attempts.c.delivery_id)
-            .where(resource)
+            .where(of_resource)
             .order_by(t.delivery_attempts.c.id)
         )
         self._due = database.query(_due())
@@ -127,9 +127,7 @@ class Deliveries:
         self._pending = database.query(select(func.count().label("deliveries"), oldest).where(t.IS_PENDING))
 
     async def next(self, resource_id: UUID) -> Delivery | None:
-        """Return the oldest that is still to be delivered; the later ones wait for it, even until its
-        `next_attempt_at`.
-        """
+        """Return the oldest pending delivery. Later ones wait for it, even until its `next_attempt_at`."""
         row = await self._next.first(id=resource_id)
         if row is None:
             return None
@@ -137,7 +135,7 @@ class Deliveries:
         return delivery_of(row, (attempt for attempt in attempts if attempt["delivery_id"] == row["id"]))
 
     async def of(self, resource_id: UUID, account_id: UUID) -> list[Delivery]:
-        """Return all of a resource with their attempts, oldest first."""
+        """Return all deliveries of a resource with their attempts, oldest first."""
         attempts: dict[UUID, list[Row]] = {}
         for attempt in await self._attempts.all(id=resource_id):
             attempts.setdefault(attempt["delivery_id"], []).append(attempt)
@@ -147,18 +145,18 @@ class Deliveries:
     async def record_attempt(
         self, delivery_id: UUID, attempt: Attempt, *, state: DeliveryState, next_attempt_at: datetime | None = None
     ) -> None:
-        """Write an attempt and what follows from it. A delivery that was deleted meanwhile is left alone.
+        """Write an attempt and what follows from it. Does nothing if the delivery was deleted meanwhile.
 
-        Nothing follows from a failure that ends late, where another worker has the delivery done or given up.
+        Nothing follows from a failure that ends late, after another worker delivered or gave up the delivery.
         """
-        this = t.deliveries.c.id == delivery_id
+        condition = t.deliveries.c.id == delivery_id
         async with self._database.begin() as connection:
-            found = await connection.scalar(select(t.deliveries.c.state).where(this).with_for_update())
-            if found is None:
+            current_state = await connection.scalar(select(t.deliveries.c.state).where(condition).with_for_update())
+            if current_state is None:
                 return
-            if found == DeliveryState.PENDING or state is DeliveryState.DELIVERED:
-                moving = update(t.deliveries).where(this)
-                await connection.execute(moving.values(state=state, next_attempt_at=next_attempt_at))
+            if current_state == DeliveryState.PENDING or state is DeliveryState.DELIVERED:
+                statement = update(t.deliveries).where(condition)
+                await connection.execute(statement.values(state=state, next_attempt_at=next_attempt_at))
             await connection.execute(
                 insert(t.delivery_attempts).values(
                     delivery_id=delivery_id,
@@ -170,41 +168,41 @@ class Deliveries:
             )
 
     async def postpone(self, delivery_id: UUID, until: datetime) -> None:
-        """Look at a pending delivery again at this time; no attempt was made."""
-        later = update(t.deliveries).where(t.deliveries.c.id == delivery_id, t.IS_PENDING)
+        """Move a pending delivery to this time; no attempt was made."""
+        statement = update(t.deliveries).where(t.deliveries.c.id == delivery_id, t.IS_PENDING)
         async with self._database.begin() as connection:
-            await connection.execute(later.values(next_attempt_at=until))
+            await connection.execute(statement.values(next_attempt_at=until))
 
     async def hasten(self, url: str, account_id: UUID) -> None:
-        """Make all that is pending for an address due now: its receiver is back."""
+        """Make every pending delivery to an address due now: its receiver is back."""
         await self._hasten(t.deliveries.c.url == url, t.deliveries.c.account_id == account_id)
 
     async def hasten_all(self) -> int:
-        """Make all that is pending due now: the clock was set back, and the times that are written are of the one
-        before. Returns how many had a time to come.
+        """Make every pending delivery due now: the clock was set back, and the stored times are those of the clock
+        before. Returns how many were not due yet.
         """
         return await self._hasten()
 
-    async def _hasten(self, *which: ColumnElement[bool]) -> int:
+    async def _hasten(self, *conditions: ColumnElement[bool]) -> int:
         now = self._database.clock.now()
-        waiting = update(t.deliveries).where(*which, t.IS_PENDING, t.deliveries.c.next_attempt_at > now)
+        statement = update(t.deliveries).where(*conditions, t.IS_PENDING, t.deliveries.c.next_attempt_at > now)
         async with self._database.begin() as connection:
-            hastened: int = (await connection.execute(waiting.values(next_attempt_at=now))).rowcount
-        return hastened
+            row_count: int = (await connection.execute(statement.values(next_attempt_at=now))).rowcount
+        return row_count
 
     async def pending(self) -> tuple[int, datetime | None]:
-        """Return how many are still to be delivered, and when the oldest of them was made."""
+        """Return how many deliveries are pending, and when the oldest of them was created."""
         row = await self._pending.first()
         return (int(row["deliveries"]), row["oldest"]) if row is not None else (0, None)
 
     async def due(self, now: datetime, *, limit: int = 100) -> list[tuple[Resource, UUID]]:
-        """Return (resource, its id) whose oldest pending delivery may be tried (again)."""
+        """Return (resource, its id) whose oldest pending delivery may be attempted (again)."""
         return [(row["resource"], row["resource_id"]) for row in await self._due.all(now=now, most=limit)]
 
 
 def _due() -> Any:
     earlier = t.deliveries.alias("earlier")
-    waits = exists().where(
+    is_waiting = exists().where(
         earlier.c.resource_id == t.deliveries.c.resource_id,
         earlier.c.position < t.deliveries.c.position,
         earlier.c.state == literal_column("'pending'"),
@@ -214,7 +212,7 @@ def _due() -> Any:
         .where(
             t.IS_PENDING,
             t.deliveries.c.next_attempt_at <= bindparam("now", type_=Moment()),
-            ~waits,
+            ~is_waiting,
         )
         .order_by(t.deliveries.c.next_attempt_at)
         .limit(bindparam("most", type_=Integer()))

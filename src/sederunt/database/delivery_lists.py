@@ -1,4 +1,4 @@
-"""An account's webhooks as people look at them: the newest first, with their attempts; sent once more; tried out."""
+"""An account's webhooks as people see them: newest first, with their attempts; replays and tests."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ from sederunt.database.ids import new_id
 from sederunt.database.queries import Row
 from sederunt.errors import NotFound
 
-TEST = "test"  # the type of what is sent to try a receiver
+TEST = "test"  # the type of a test delivery
 _TESTS_KEPT = timedelta(days=7)
 
 
@@ -29,7 +29,7 @@ class DeliveryPage:
 
 
 class DeliveryLists:
-    """Deliveries of accounts. Each question names its account."""
+    """Deliveries of accounts. Each query names its account."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -43,86 +43,88 @@ class DeliveryLists:
         before: int | None = None,
         limit: int = 50,
     ) -> DeliveryPage:
-        """Return the account's deliveries, the newest first; `before`: where the page before ended."""
+        """Return the account's deliveries, newest first; `before`: where the previous page ended."""
         where: list[ColumnElement[bool]] = [t.deliveries.c.account_id == account_id]
         if resource_id is not None:
-            # Within CASE, where no index serves it: SQLite would read the whole account in the order of its index.
+            # Inside CASE, where no index applies: SQLite would otherwise read the whole account in index order.
             where = [t.deliveries.c.resource_id == resource_id, case((where[0], 1), else_=0) == 1]
         if state is not None:
             where.append(t.deliveries.c.state == state)
         if before is not None:
             where.append(t.deliveries.c.position < before)
-        newest = select(t.deliveries).where(*where).order_by(t.deliveries.c.position.desc()).limit(limit + 1)
-        rows = await self._database.query(newest).all()
-        page, more = rows[:limit], len(rows) > limit
-        return DeliveryPage(deliveries=await self._with_attempts(page), before=page[-1]["position"] if more else None)
+        statement = select(t.deliveries).where(*where).order_by(t.deliveries.c.position.desc()).limit(limit + 1)
+        rows = await self._database.query(statement).all()
+        page, has_more = rows[:limit], len(rows) > limit
+        return DeliveryPage(
+            deliveries=await self._with_attempts(page), before=page[-1]["position"] if has_more else None
+        )
 
     async def get(self, delivery_id: UUID, account_id: UUID) -> Delivery:
         """Return one delivery with its attempts. Raises NotFound."""
-        this = select(t.deliveries).where(_owned(delivery_id, account_id))
-        rows = await self._database.query(this).all()
+        statement = select(t.deliveries).where(_owned(delivery_id, account_id))
+        rows = await self._database.query(statement).all()
         if not rows:
             raise NotFound("There is no delivery with this id.")
         return (await self._with_attempts(rows))[0]
 
     async def replay(self, delivery_id: UUID, account_id: UUID) -> None:
-        """Deliver it once more, now, whatever became of it. Raises NotFound."""
+        """Deliver a webhook once more, now, whatever its state. Raises NotFound."""
         if not await self._replay(_owned(delivery_id, account_id)):
             raise NotFound("There is no delivery with this id.")
 
     async def replay_since(self, account_id: UUID, since: datetime, state: DeliveryState) -> int:
-        """Deliver once more what was created since then and is in this state; how many those are."""
+        """Deliver once more what was created since then and is in this state. Returns the number of deliveries."""
         rows = t.deliveries.c
         return await self._replay(
             and_(rows.account_id == account_id, rows.created_at >= since, rows.state == state, rows.type != TEST)
         )
 
     async def keep_test(self, delivery: Delivery) -> None:
-        """Keep what was sent to try a receiver, and what came of it; those of long ago go."""
+        """Keep a test delivery and its result; deletes tests older than 7 days."""
         values = asdict(delivery)
         attempts = values.pop("attempts")
-        old = and_(
+        is_old = and_(
             t.deliveries.c.account_id == delivery.account_id,
             t.deliveries.c.type == TEST,
             t.deliveries.c.created_at < delivery.created_at - _TESTS_KEPT,
         )
         async with self._database.begin() as connection:
-            await connection.execute(delete(t.deliveries).where(old))
+            await connection.execute(delete(t.deliveries).where(is_old))
             await connection.execute(insert(t.deliveries).values(values))
             for attempt in attempts:
                 await connection.execute(insert(t.delivery_attempts).values(delivery_id=delivery.id, **attempt))
 
-    async def _replay(self, which: ColumnElement[bool]) -> int:
+    async def _replay(self, condition: ColumnElement[bool]) -> int:
         now = self._database.clock.now()
-        again = (
+        statement = (
             update(t.deliveries)
-            .where(which)
+            .where(condition)
             .values(state=DeliveryState.PENDING, next_attempt_at=now)
             .returning(t.deliveries.c.resource, t.deliveries.c.resource_id)
         )
         async with self._database.begin() as connection:
-            found = (await connection.execute(again)).all()
+            deliveries = (await connection.execute(statement)).all()
             calls = [
                 outbox.deliver(resource, resource_id, f"replay-{new_id(now)}")
-                for resource, resource_id in {(row.resource, row.resource_id) for row in found}
+                for resource, resource_id in {(row.resource, row.resource_id) for row in deliveries}
             ]
             rows = await outbox.post(connection, calls, self._database) if calls else []
         self._database.announce(rows)
-        return len(found)
+        return len(deliveries)
 
     async def _with_attempts(self, rows: Sequence[Row]) -> tuple[Delivery, ...]:
         if not rows:
             return ()
-        these = or_(*(t.delivery_attempts.c.delivery_id == row["id"] for row in rows))
+        condition = or_(*(t.delivery_attempts.c.delivery_id == row["id"] for row in rows))
         attempts: dict[Any, list[Row]] = {}
-        made = select(t.delivery_attempts).where(these).order_by(t.delivery_attempts.c.id)
-        for attempt in await self._database.query(made).all():
+        statement = select(t.delivery_attempts).where(condition).order_by(t.delivery_attempts.c.id)
+        for attempt in await self._database.query(statement).all():
             attempts.setdefault(attempt["delivery_id"], []).append(attempt)
         return tuple(delivery_of(row, attempts.get(row["id"], ())) for row in rows)
 
 
 def trial(account_id: UUID, url: str, now: datetime) -> Delivery:
-    """Return what a receiver is tried with. Its resource does not exist."""
+    """Return a test delivery. Its resource does not exist."""
     return Delivery(
         id=new_id(now),
         account_id=account_id,

@@ -1,4 +1,4 @@
-"""The database as one object: it opens (and migrates) itself, hands out write transactions and prepared reads."""
+"""The database as one object: it opens and migrates itself, and provides write transactions and prepared reads."""
 
 import asyncio
 import importlib.util
@@ -27,39 +27,39 @@ from sederunt.database.queries import PostgresDriver, Query, SqlDriver, SqliteDr
 from sederunt.errors import SetupError
 from sederunt.settings import Settings
 
-# That a writer waits for another process. Transactions take milliseconds; a process that froze inside one is ended by
-# `serve` within ten seconds, and a PostgreSQL server ends what such a one has begun.
+# How long a writer waits for another process. Transactions take milliseconds; `serve` ends a process that froze inside
+# one within ten seconds, and a PostgreSQL server ends the frozen transaction.
 _BUSY_S = 15.0
-_IDLE_S = 10.0  # that PostgreSQL waits for the next word inside a transaction; those of migrations go on by themselves
-# That PostgreSQL is waited for: longer than it takes to free the rows of a frozen client. A server that stands still or
-# lost its power, says nothing for as long as TCP believes in it, which is a quarter of an hour.
+_IDLE_S = 10.0  # how long PostgreSQL waits for the next statement of a transaction; migrations never pause
+# How long we wait for PostgreSQL: longer than it takes to free the rows of a frozen client. A server that hangs or lost
+# its power stays silent until TCP gives up, after a quarter of an hour.
 _CONNECT_S = 10.0
 _ANSWER_S = 20.0
-_PID_LOOKS = 3  # in each of which another client may come between two
+_PID_LOOKS = 3  # another client may interfere in each
 _NEEDS_SESSIONS = (
     "The database's address leads to a pooler that lends a connection for one transaction, such as PgBouncer with "
     "pool_mode=transaction, and prepared statements need the same one: give PostgreSQL's own address, or set "
     "pool_mode=session."
 )
-_TURN_S = 0.02  # between two tries at what SQLite does not wait for by itself
+_TURN_S = 0.02  # between two tries of what SQLite does not wait for itself
 _WAL = "PRAGMA journal_mode = WAL"  # readers and the writer do not wait for each other
 
 # For each connection to SQLite.
 _SQLITE_PRAGMAS = (
     f"PRAGMA busy_timeout = {_BUSY_S * 1000:.0f}",
     _WAL,
-    # FULL: what was answered with 200 survives a power cut. Costs one fsync a transaction (0.2 to 2 ms, in a
-    # thread); we write some ten transactions per bot and minute.
+    # FULL: data acknowledged with 200 survives a power cut. Costs one fsync per transaction (0.2 to 2 ms, in a thread);
+    # we write some ten transactions per bot and minute.
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = 1",
-    "PRAGMA secure_delete = 1",  # what is deleted is overwritten, not only forgotten
+    "PRAGMA secure_delete = 1",  # overwrites deleted data
 )
-_LOG_S = 2.0  # how long emptying the write-ahead log may wait for readers, and writers for it
+_LOG_S = 2.0  # how long emptying the write-ahead log waits for readers, and writers wait for it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OutboxRow:
-    """Something other processes must hear of: work for a queue, an event for a feed, a webhook to deliver."""
+    """A message for other processes: work for a queue, an event for a feed, a webhook to deliver."""
 
     id: int
     kind: Literal["job", "feed", "deliver"]
@@ -69,29 +69,29 @@ class OutboxRow:
 
 
 def database_url(settings: Settings) -> str | URL:
-    """Return the address of the database: the one from the settings, else a file in the data directory."""
+    """Return the address of the database: from the settings, else a file in the data directory."""
     return settings.database.url or URL.create("sqlite+aiosqlite", database=str(database_file(settings.data)))
 
 
 def database_file(data: Path) -> Path:
-    """Return SQLite's file of a data directory."""
+    """Return the SQLite file of a data directory."""
     file = data.resolve() / "sederunt.db"
-    # Until 2026-11 the path was read as an address: the file of `a%20b` lay in `a b`, that of `a?b` was called `a`.
-    before = Path(unquote(str(file).partition("?")[0]))
-    return before if before.is_file() and not file.exists() else file
+    # Until 2026-11 the path was parsed as a URL: the file of `a%20b` lay in `a b`, that of `a?b` was called `a`.
+    legacy_file = Path(unquote(str(file).partition("?")[0]))
+    return legacy_file if legacy_file.is_file() and not file.exists() else file
 
 
 def sqlite_file(settings: Settings) -> Path | None:
-    """Return the file of a SQLite database; None for another engine. Raises SetupError for one we do not speak."""
+    """Return the file of a SQLite database; None for another engine. Raises SetupError for an unsupported one."""
     url = normalised(database_url(settings))
     return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
 
 
 def normalised(address: str | URL) -> URL:
-    """Return the address with the driver we use. Raises SetupError for an engine we do not speak."""
+    """Return the address with the driver we use. Raises SetupError for an unsupported engine."""
     try:
         url = make_url(address)
-    except (ArgumentError, ValueError):  # their own sentences would repeat the password
+    except (ArgumentError, ValueError):  # their messages would repeat the password
         raise SetupError("SEDERUNT_DATABASE__URL is no address: give sqlite:////… or postgresql://….") from None
     match url.get_backend_name():
         case "sqlite":
@@ -102,11 +102,11 @@ def normalised(address: str | URL) -> URL:
             if importlib.util.find_spec("asyncpg") is None:
                 raise SetupError("PostgreSQL needs one more package: pip install 'sederunt[postgres]'")
             return _as_asyncpg(url)
-        case other:
-            raise SetupError(f"'{other}' is not a database we know: give sqlite:///… or postgresql://…")
+        case backend:
+            raise SetupError(f"'{backend}' is not a database we know: give sqlite:///… or postgresql://…")
 
 
-# What addresses of PostgreSQL say beside host and name, by what asyncpg calls it; None: others decide that here.
+# Parameters of PostgreSQL addresses → their names in asyncpg; None: not passed on, decided elsewhere.
 _WORDS: Mapping[str, str | None] = {
     **{word: word for word in ("host", "port", "ssl", "passfile", "target_session_attrs", "krbsrvname", "gsslib")},
     "sslmode": "ssl",
@@ -117,19 +117,21 @@ _WORDS: Mapping[str, str | None] = {
 
 
 def _as_asyncpg(url: URL) -> URL:
-    """Return an address, as operators are given it, for asyncpg. Raises SetupError."""
-    if unknown := sorted(set(url.query) - set(_WORDS)):
-        sentence = f"SEDERUNT_DATABASE__URL says '{unknown[0]}', which is not known here: expected {', '.join(_WORDS)}."
+    """Return an operator's PostgreSQL address in the form that asyncpg accepts. Raises SetupError."""
+    if unknown_words := sorted(set(url.query) - set(_WORDS)):
+        sentence = (
+            f"SEDERUNT_DATABASE__URL says '{unknown_words[0]}', which is not known here: expected {', '.join(_WORDS)}."
+        )
         raise SetupError(sentence)
-    query = {known: value for word, value in url.query.items() if (known := _WORDS[word]) is not None}
+    query = {parameter: value for word, value in url.query.items() if (parameter := _WORDS[word]) is not None}
     return url.set(drivername="postgresql+asyncpg", query=query)
 
 
 class Database:
     """One database, as one process sees it.
 
-    `on_outbox` is called after each commit with the outbox rows it wrote, so that they can be published at once;
-    whatever is not published by then is found again with `Outbox.unsent`.
+    `on_outbox` is called after each commit with the outbox rows it wrote, so that they are published at once.
+    `Outbox.unsent` finds rows that were not.
     """
 
     default_account_id: UUID  # known once open
@@ -145,14 +147,16 @@ class Database:
         self.clock = clock
         self.on_outbox = on_outbox
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        # One writer at a time is SQLite's rule; waiting for each other here is fairer than its polling.
+        # SQLite allows one writer at a time; waiting for each other here is fairer than its polling.
         self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self.is_sqlite else nullcontext()
         self._engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url, answer_s=_ANSWER_S)
         self._driver: SqlDriver | None = None
         self._outage = OutageReport(clock)
 
     async def open(self) -> None:
-        """Create what is missing, migrate, make the default account. Safe for several processes at once."""
+        """Open the database: create what is missing, migrate, make the default account. Safe for several processes at
+        once.
+        """
         try:
             if self.is_sqlite:
                 await asyncio.to_thread(_look_at_file, Path(self.url.database or ""))
@@ -171,12 +175,12 @@ class Database:
             raise SetupError(f"The database {self._shown} cannot be opened: {_reason(error)}.") from error
 
     async def adopt(self) -> bool:
-        """Mark a database of before 0.1.0 as this program's, without opening it: see `migrate.adopt`."""
+        """Mark a database from before 0.1.0 as this program's, without opening it: see `migrate.adopt`."""
         async with self.begin() as connection:
             return await connection.run_sync(migrate.adopt)
 
     async def close(self) -> None:
-        """Give every connection back; prepared queries are dead afterwards."""
+        """Give every connection back; prepared queries fail afterwards."""
         if self._driver is not None:
             await self._driver.close()
             self._driver = None
@@ -191,14 +195,14 @@ class Database:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[AsyncConnection]:
-        """Provide a write transaction: committed at the end of the block, undone by an exception."""
+        """Provide a write transaction: committed at the end of the block, rolled back by an exception."""
         with self._outage.watch("write"):
             async with self._turn, self._engine.begin() as connection:
                 yield connection
 
     @asynccontextmanager
     async def _begin_long(self) -> AsyncIterator[AsyncConnection]:
-        """Provide a transaction whose statements may take as long as they need."""
+        """Provide a transaction whose statements may take any time."""
         if self.is_sqlite:
             async with self.begin() as connection:
                 yield connection
@@ -211,7 +215,7 @@ class Database:
             await engine.dispose()
 
     async def time_s(self, connection: AsyncConnection) -> float | None:
-        """Return the database's time in Unix seconds; None where it has no clock of its own."""
+        """Return the database's time in Unix seconds; None if it has no clock of its own."""
         if self.is_sqlite:
             return None
         return float(await connection.scalar(select(text("extract(epoch from clock_timestamp())"))) or 0)
@@ -221,9 +225,9 @@ class Database:
         return Query(statement, self._engine.dialect, self._reader, partial(self._outage.watch, "read"))
 
     async def empty_log(self) -> bool:
-        """Take what SQLite's write-ahead log holds into the file, and leave no old page in it.
+        """Move the content of SQLite's write-ahead log into the file, and leave no old page in the log.
 
-        False where readers were in the way; True with PostgreSQL, which tidies up by itself.
+        False if readers were in the way; True with PostgreSQL, which tidies up by itself.
         """
         if not self.is_sqlite:
             return True
@@ -231,7 +235,7 @@ class Database:
             return await asyncio.to_thread(_empty_log, Path(self.url.database or ""))
 
     def announce(self, rows: Sequence[OutboxRow]) -> None:
-        """Tell the publisher of this process what was committed."""
+        """Tell this process's publisher what was committed."""
         if rows and self.on_outbox is not None:
             self.on_outbox(rows)
 
@@ -245,8 +249,8 @@ class Database:
         return self._driver
 
     async def _shares_sessions(self) -> bool:
-        """Return whether a pooler lends one server connection to several clients in turns, as PgBouncer does in its
-        mode `transaction`.
+        """Return whether a pooler lends one server connection to several clients in turn, as PgBouncer does in its mode
+        `transaction`.
         """
         import asyncpg
 
@@ -255,14 +259,14 @@ class Database:
         try:
             async with (
                 asyncpg.create_pool(**parameters, min_size=2, max_size=2) as pool,
-                pool.acquire() as one,
-                pool.acquire() as other,
+                pool.acquire() as first,
+                pool.acquire() as second,
             ):
-                # A client that is connected keeps its server process for itself, unless it is lent on.
-                pids = [await _server_pid(client) for _ in range(_PID_LOOKS) for client in (one, other)]
+                # A connected client keeps its server process for itself, unless a pooler lends it on.
+                pids = [await _server_pid(client) for _ in range(_PID_LOOKS) for client in (first, second)]
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            return False  # whoever opens it next says why
-        return any(one == other for one, other in pairwise(pids))
+            return False  # the next attempt to open it says why
+        return any(first == second for first, second in pairwise(pids))
 
     async def _open_driver(self) -> SqlDriver:
         if self.is_sqlite:
@@ -283,10 +287,10 @@ def _reason(error: OSError | sqlite3.Error | DBAPIError) -> str:
 
 
 def _look_at_file(path: Path) -> None:
-    """Raise where the file cannot be opened at all: a connection of the asynchronous driver that fails ends in
-    a thread's traceback.
+    """Raise if the file cannot be opened: a connection of the asynchronous driver that fails ends in a thread's
+    traceback.
 
-    A fresh file is switched to its write-ahead log here. Raises OSError, sqlite3.Error.
+    Switches a fresh file to its write-ahead log. Raises OSError, sqlite3.Error.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     deadline = monotonic() + _BUSY_S
@@ -299,7 +303,7 @@ def _is_switched(connection: sqlite3.Connection, *, may_be_busy: bool) -> bool:
     try:
         connection.execute(_WAL)
     except sqlite3.OperationalError as error:
-        # The one lock for which SQLite does not wait: two that both came to switch might wait for each other.
+        # SQLite does not wait for this lock: two connections that both switch might wait for each other.
         if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY and may_be_busy:
             return False
         raise
@@ -315,7 +319,7 @@ def _sqlite_engine(url: URL) -> AsyncEngine:
 
 
 def _prepare_sqlite(file: Path, connection: Any, record: Any) -> None:
-    connection.isolation_level = None  # we say BEGIN ourselves: the driver would not for schema changes
+    connection.isolation_level = None  # we say BEGIN ourselves, because the driver omits it for schema changes
     cursor = connection.cursor()
     for pragma in _SQLITE_PRAGMAS:
         cursor.execute(pragma)
@@ -324,12 +328,12 @@ def _prepare_sqlite(file: Path, connection: Any, record: Any) -> None:
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """Return what tells a file from every other one; None where there is none."""
+    """Return the file's device and inode; None if there is no file."""
     try:
-        found = file.stat()
+        file_stat = file.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return file_stat.st_dev, file_stat.st_ino
 
 
 def _empty_log(path: Path) -> bool:
@@ -339,12 +343,12 @@ def _empty_log(path: Path) -> bool:
 
 
 def _begin_at_once(file: Path, connection: Connection) -> None:
-    # SQLite goes on in a file that was deleted, and what callers were told is kept would be gone with this process.
+    # SQLite keeps using a deleted file, and acknowledged data would be lost with this process.
     if _identity(file) != connection.info["file"]:
         error = sqlite3.OperationalError(f"{file} was moved or deleted while it is in use: put it back, or restart")
         error.sqlite_errorcode = sqlite3.SQLITE_READONLY_DBMOVED
         raise error
-    # A deferred transaction that reads first and writes later fails at once when another process wrote in between.
+    # A deferred transaction that reads first and writes later fails at once if another process wrote in between.
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
@@ -358,18 +362,18 @@ def _postgres_engine(url: URL, *, answer_s: float | None) -> AsyncEngine:
 
 
 def _waits(answer_s: float | None) -> dict[str, float | None]:
-    """Return how long asyncpg waits for a connection, and for each answer."""
+    """Return asyncpg's timeouts for a connection and for each answer."""
     return {"timeout": _CONNECT_S, "command_timeout": answer_s}
 
 
 def _give_up_silent(context: ExceptionContext) -> None:
-    # To end its transaction in good order would be one more question that nobody answers.
+    # A rollback would be one more request that gets no answer.
     if isinstance(context.original_exception, TimeoutError):
         context.is_disconnect = True
 
 
 def _prepare_postgres(connection: Any, _record: object) -> None:
-    # Rows that a client locked are free again soon after it froze, or its machine lost power.
+    # Frees the rows of a client soon after it froze or its machine lost power.
     cursor = connection.cursor()
     cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_S * 1000:.0f}ms'")
     cursor.close()

@@ -1,4 +1,4 @@
-"""The lines of a bot's history: writing one, and what an earlier one tells of its ending."""
+"""A bot's history: writes an event, and reads why the bot left."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -22,7 +22,7 @@ async def add_event(
 
 
 async def told_when_it_left(connection: AsyncConnection, bot_id: UUID) -> Mapping[str, Any]:
-    """Return cause and evidence of a bot's change to `leaving`; empty where it never left a meeting."""
+    """Return cause and evidence of a bot's change to `leaving`; empty if it never left a meeting."""
     events = t.bot_events.c
-    changes = select(events.data).where(events.bot_id == bot_id, events.event == STATUS_UPDATE).order_by(events.id)
-    return why_it_left((await connection.scalars(changes)).all())
+    statement = select(events.data).where(events.bot_id == bot_id, events.event == STATUS_UPDATE).order_by(events.id)
+    return why_it_left((await connection.scalars(statement)).all())

@@ -1,11 +1,11 @@
-"""Which errors mean that the database cannot be reached or used for now, whatever driver raises them."""
+"""Which errors mean that the database is currently unreachable or unusable, whatever driver raises them."""
 
 import sqlite3
 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-# Locked for longer than a writer waits, moved or deleted under us, on a disk that fails, not to be opened.
+# Locked for longer than a writer waits, moved or deleted while in use, on a failing disk, or impossible to open.
 _SQLITE_AWAY = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -17,13 +17,13 @@ _SQLITE_AWAY = frozenset(
     }
 )
 # Connection exceptions, insufficient resources (too many connections), the server shutting down or starting, a
-# transaction that the server ended because this process stood still in it.
+# transaction that the server ended because this process was idle in it.
 _POSTGRES_AWAY = ("08", "53", "57P", "25P03")
 _CLIENT_AWAY = frozenset({"InterfaceError", "InternalClientError"})  # of asyncpg: "connection is closed"
 
 
 def is_away(error: BaseException) -> bool:
-    """Return whether this one error, without what caused it, says that the database is away for now."""
+    """Return whether this error, regardless of its cause, says that the database is away for now."""
     if isinstance(error, sqlite3.Error):
         return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in _SQLITE_AWAY
     if isinstance(error, DBAPIError):

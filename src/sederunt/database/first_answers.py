@@ -1,4 +1,4 @@
-"""First answers: what a request with an Idempotency-Key was answered, kept with what it made."""
+"""First answers: the responses to requests with an Idempotency-Key, kept with what the requests created."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -16,13 +16,13 @@ from sederunt.errors import Conflict
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FirstAnswer:
-    """What one request was answered, and what another one must be like to get it again."""
+    """The response to one request, and what identifies a repeat of the request."""
 
     account_id: UUID
     key: str
-    fingerprint: bytes  # of what was asked
+    fingerprint: bytes  # of the request
     resource_id: UUID
-    body: str | None  # JSON; None: what was made is deleted
+    body: str | None  # JSON; None: the resource is deleted
     expires_at: datetime
 
 
@@ -34,10 +34,10 @@ class AnsweredBefore(Conflict):
 
 
 async def keep_first_answer(connection: AsyncConnection, answer: FirstAnswer, now: datetime) -> None:
-    """Write the answer inside the transaction that makes what it tells of; expired ones go.
+    """Write the answer inside the transaction that creates its resource; deletes expired ones.
 
-    Of two requests with one key the second waits here until the first has committed. Raises AnsweredBefore then: the
-    transaction must be undone.
+    Of two requests with one key the second waits here until the first has committed, and raises AnsweredBefore: its
+    transaction must be rolled back.
     """
     await connection.execute(delete(t.first_answers).where(t.first_answers.c.expires_at <= now))
     try:
@@ -47,13 +47,13 @@ async def keep_first_answer(connection: AsyncConnection, answer: FirstAnswer, no
 
 
 async def empty_first_answers(connection: AsyncConnection, resource_id: UUID) -> None:
-    """Take what is told of a resource out of the answers; their keys stay used."""
-    told = t.first_answers.c.resource_id == resource_id
-    await connection.execute(update(t.first_answers).where(told).values(body=None))
+    """Take a resource's data out of the answers; their keys stay used."""
+    condition = t.first_answers.c.resource_id == resource_id
+    await connection.execute(update(t.first_answers).where(condition).values(body=None))
 
 
 class FirstAnswers:
-    """Looks first answers up."""
+    """Looks up first answers."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -66,6 +66,6 @@ class FirstAnswers:
         )
 
     async def find(self, account_id: UUID, key: str) -> FirstAnswer | None:
-        """Return what a request with this key was answered; None where there was none, or long ago."""
+        """Return the response to the first request with this key; None if there was none, or it has expired."""
         row = await self._one.first(account=account_id, key=key, now=self._database.clock.now())
         return FirstAnswer(**row) if row else None

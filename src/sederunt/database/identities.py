@@ -14,29 +14,29 @@ from sederunt.database.queries import id_parameter
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PersonIdentity:
-    """A subject of a provider, and whom it signs in."""
+    """A subject of a provider, and the person whom it signs in."""
 
     issuer: str
     subject: str
     person_id: UUID
-    made: bool  # the person came by it; False: somebody who was here linked it
+    made: bool  # the identity created the person; False: an existing person linked it
 
 
 class Identities:
-    """Identities of all accounts' people."""
+    """The identities of all accounts' people."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         columns = t.identities.c
-        known = select(columns.issuer, columns.subject, columns.person_id, columns.made)
+        identities = select(columns.issuer, columns.subject, columns.person_id, columns.made)
         self._one = database.query(
-            known.where(columns.issuer == bindparam("issuer"), columns.subject == bindparam("subject"))
+            identities.where(columns.issuer == bindparam("issuer"), columns.subject == bindparam("subject"))
         )
-        self._of_person = database.query(known.where(columns.person_id == id_parameter("person")))
+        self._of_person = database.query(identities.where(columns.person_id == id_parameter("person")))
         self._email = database.query(select(t.people.c.id).where(t.people.c.email == bindparam("email")))
 
     async def get(self, issuer: str, subject: str) -> PersonIdentity | None:
-        """Return whom a subject signs in; None where it was never seen."""
+        """Return the person whom a subject signs in; None if the subject is new."""
         row = await self._one.first(issuer=issuer, subject=subject)
         return PersonIdentity(**{**row, "made": bool(row["made"])}) if row else None
 
@@ -46,7 +46,7 @@ class Identities:
         return [PersonIdentity(**{**row, "made": bool(row["made"])}) for row in rows]
 
     async def link(self, issuer: str, subject: str, person_id: UUID) -> bool:
-        """Let a subject sign in somebody who is here; False where it signs in somebody already."""
+        """Let a subject sign in an existing person; False if it signs in somebody already."""
         try:
             async with self._database.begin() as connection:
                 await connection.execute(insert(t.identities).values(self._row(issuer, subject, person_id, made=False)))
@@ -55,22 +55,28 @@ class Identities:
         return True
 
     async def unlink(self, issuer: str, person_id: UUID) -> bool:
-        """Forget a person's linked identities at a provider; False where there was none. Those they came by stay."""
-        mine = (t.identities.c.issuer == issuer, t.identities.c.person_id == person_id, t.identities.c.made.is_(False))
+        """Delete a person's linked identities at a provider; False if there were none. Those that created the person
+        stay.
+        """
+        conditions = (
+            t.identities.c.issuer == issuer,
+            t.identities.c.person_id == person_id,
+            t.identities.c.made.is_(False),
+        )
         async with self._database.begin() as connection:
-            return bool((await connection.execute(delete(t.identities).where(*mine))).rowcount)
+            return bool((await connection.execute(delete(t.identities).where(*conditions))).rowcount)
 
     async def add_person(
         self, issuer: str, subject: str, *, name: str, email: str | None, account_id: UUID, role: str
     ) -> bool:
-        """Store somebody who comes for the first time, with their role; False where they are there by now.
+        """Store a person who signs in for the first time, with their role; False if they exist by now.
 
-        An address that somebody else has is left out: nobody becomes another by telling the same one.
+        An e-mail address that another person has is left out: nobody becomes another person by giving the same address.
         """
         now = self._database.clock.now()
         person_id = new_id(now)
-        taken = email is None or await self._email.first(email=email) is not None
-        person = {"id": person_id, "name": name, "email": None if taken else email, "created_at": now}
+        is_taken = email is None or await self._email.first(email=email) is not None
+        person = {"id": person_id, "name": name, "email": None if is_taken else email, "created_at": now}
         try:
             async with self._database.begin() as connection:
                 await connection.execute(insert(t.people).values(person))
@@ -83,6 +89,6 @@ class Identities:
         return True
 
     def _row(self, issuer: str, subject: str, person_id: UUID, *, made: bool) -> dict[str, object]:
-        row = PersonIdentity(issuer=issuer, subject=subject, person_id=person_id, made=made)
-        values: dict[str, object] = {name: getattr(row, name) for name in row.__slots__}
+        identity = PersonIdentity(issuer=issuer, subject=subject, person_id=person_id, made=made)
+        values: dict[str, object] = {name: getattr(identity, name) for name in identity.__slots__}
         return {**values, "created_at": self._database.clock.now()}

@@ -1,4 +1,4 @@
-"""How often the job of a resource was begun, by any process: a job that ends its workers is begun and never ends."""
+"""How often the job of a resource began, in any process: a job that ends its workers begins and never ends."""
 
 from uuid import UUID
 
@@ -10,22 +10,22 @@ from sederunt.database.engine import Database
 
 
 class JobBeginnings:
-    """Counts beginnings. The queue's own count holds how often a job was given out, and only had to wait, too."""
+    """Counts beginnings. The queue's own count includes deliveries in which the job only had to wait."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def begin(self, kind: str, resource_id: UUID) -> int:
-        """Count a beginning; returns which one it is, from 1."""
-        insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
-        counting = insert(t.job_beginnings).values(resource_id=resource_id, kind=kind, count=1)
-        counting = counting.on_conflict_do_update(
+        """Count a beginning. Returns its number, from 1."""
+        dialect_insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        statement = dialect_insert(t.job_beginnings).values(resource_id=resource_id, kind=kind, count=1)
+        statement = statement.on_conflict_do_update(
             index_elements=["resource_id", "kind"], set_={"count": t.job_beginnings.c.count + 1}
         )
         async with self._database.begin() as connection:
-            return int((await connection.execute(counting.returning(t.job_beginnings.c.count))).scalar_one())
+            return int((await connection.execute(statement.returning(t.job_beginnings.c.count))).scalar_one())
 
     async def forget(self, resource_id: UUID) -> None:
-        """Remove all counts of a resource that is deleted."""
+        """Remove all counts of a deleted resource."""
         async with self._database.begin() as connection:
             await connection.execute(delete(t.job_beginnings).where(t.job_beginnings.c.resource_id == resource_id))

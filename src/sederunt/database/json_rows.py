@@ -1,4 +1,4 @@
-"""Many rows in one column: children of a row come with it, in the same statement."""
+"""Many rows in one column: a row is read together with its children, in one statement."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from sederunt.model.history import Event
 
 
 class _Gathered(FunctionElement[str]):
-    """Columns of many rows as one JSON array of arrays. SQLite and PostgreSQL name it differently."""
+    """Columns of many rows as one JSON array of arrays. SQLite and PostgreSQL name the functions differently."""
 
     type = Text()
     inherit_cache = True
@@ -30,12 +30,12 @@ def _gather_postgresql(element: _Gathered, compiler: Any, **options: Any) -> str
 
 
 def gathered(name: str, child: Table, columns: Sequence[str], owner: ColumnElement[bool]) -> ColumnElement[Any]:
-    """Return a column `name` with these columns of the child's rows; `owner` says whose. In no particular order."""
+    """Return a column `name` with these columns of the child's rows, unordered; `owner` selects the rows."""
     return select(_Gathered(*(child.c[column] for column in columns))).where(owner).scalar_subquery().label(name)
 
 
 class _Sliced(FunctionElement[str]):
-    """Some elements of a JSON array that is text, as text: (text, how many are left out before, how many at most)."""
+    """A part of a JSON array that is text, as text: (text, number of elements to skip, maximum number of elements)."""
 
     type = Text()
     inherit_cache = True
@@ -44,31 +44,31 @@ class _Sliced(FunctionElement[str]):
 @compiles(_Sliced, "sqlite")
 def _slice_sqlite(element: _Sliced, compiler: Any, **options: Any) -> str:
     text, after, most = (compiler.process(clause, **options) for clause in element.clauses)
-    each = f"SELECT value FROM json_each({text}) WHERE key >= {after} ORDER BY key LIMIT {most}"  # noqa: S608  # our own names
-    return f"(SELECT json_group_array(json(value)) FROM ({each}))"  # noqa: S608
+    elements = f"SELECT value FROM json_each({text}) WHERE key >= {after} ORDER BY key LIMIT {most}"  # noqa: S608  # our own names
+    return f"(SELECT json_group_array(json(value)) FROM ({elements}))"  # noqa: S608
 
 
 @compiles(_Sliced, "postgresql")
 def _slice_postgresql(element: _Sliced, compiler: Any, **options: Any) -> str:
     text, after, most = (compiler.process(clause, **options) for clause in element.clauses)
-    each = f"json_array_elements(({text})::json) WITH ORDINALITY AS each(value, place)"
-    some = f"SELECT value, place FROM {each} ORDER BY place OFFSET {after} LIMIT {most}"  # noqa: S608
-    return f"(SELECT coalesce(json_agg(value ORDER BY place), '[]'::json)::text FROM ({some}) AS page)"  # noqa: S608
+    elements = f"json_array_elements(({text})::json) WITH ORDINALITY AS each(value, place)"
+    selection = f"SELECT value, place FROM {elements} ORDER BY place OFFSET {after} LIMIT {most}"  # noqa: S608
+    return f"(SELECT coalesce(json_agg(value ORDER BY place), '[]'::json)::text FROM ({selection}) AS page)"  # noqa: S608
 
 
 def sliced(text: ColumnElement[str]) -> ColumnElement[Any]:
-    """Return a column of JSON arrays as the part that the parameters `after` and `most` name."""
+    """Return the part of a column of JSON arrays that the parameters `after` and `most` select."""
     after, most = (bindparam(name, type_=BigInteger()) for name in ("after", "most"))
     return _Sliced(text, after, most).label(str(text.key))
 
 
 def counted(name: str, child: Table, owner: ColumnElement[bool]) -> ColumnElement[Any]:
-    """Return a column `name` with the number of the child's rows; `owner` says whose."""
+    """Return a column `name` with the number of the child's rows; `owner` selects the rows."""
     return select(func.count()).select_from(child).where(owner).scalar_subquery().label(name)
 
 
 def rows_of(text: str | None) -> Sequence[Any]:
-    """Return the rows, each a list; none where nothing was gathered."""
+    """Return the rows, each a list; none if nothing was gathered."""
     rows: Sequence[Any] = json.loads(text) if text else ()
     return rows
 

@@ -18,13 +18,15 @@ _RENEWED = ("revision", "start_ms", "voice", "segment")
 
 
 class LiveLineStore:
-    """The lines of all bots. They go with their bot, and with its media."""
+    """The lines of all bots. They are deleted with their bot or its media."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        rows = t.live_segments
+        segments = t.live_segments
         self._of = database.query(
-            select(rows).where(rows.c.bot_id == id_parameter("id")).order_by(rows.c.start_ms, rows.c.segment_id)
+            select(segments)
+            .where(segments.c.bot_id == id_parameter("id"))
+            .order_by(segments.c.start_ms, segments.c.segment_id)
         )
 
     async def save(self, bot_id: UUID, lines: Sequence[LiveLine], *, epoch: int) -> None:
@@ -50,7 +52,7 @@ class LiveLineStore:
             await connection.execute(statement, rows)
 
     async def of(self, bot_id: UUID) -> list[LiveLine]:
-        """Return what one bot heard, by time."""
+        """Return the lines of one bot, by time."""
         return [
             LiveLine(
                 segment_id=row["segment_id"],

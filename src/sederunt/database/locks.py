@@ -1,14 +1,14 @@
-"""Who keeps every other writer of a SQLite database out, as the kernel knows it.
+"""Which processes keep all other writers out of a SQLite database, according to the kernel.
 
-A process that stands still in the middle of a transaction holds SQLite's write lock until it ends. Its own word is not
-to be had, but the lock is one of the file, and the kernel lists those. The list is read without opening the
-database: a process that closes any descriptor of a file loses all the locks that it has on it.
+A process that hangs in the middle of a transaction holds SQLite's write lock until it ends. It cannot be asked, but the
+lock is a file lock, and the kernel lists those. The list is read without opening the database: a process that closes
+any descriptor of a file loses all its locks on the file.
 """
 
 from collections.abc import Iterable
 from pathlib import Path
 
-_LOCKS = Path("/proc/locks")  # of Linux; where there is none, nobody is known to hold anything
+_LOCKS = Path("/proc/locks")  # of Linux; elsewhere no holder is known
 _FIRST, _LAST = 120, 127  # the bytes of the WAL index that stand for writing, checkpoints, recovery and readers
 
 
@@ -16,7 +16,7 @@ def holders(database: Path) -> frozenset[int]:
     """Return the processes that hold a lock which keeps others from writing to the database; empty if unknown.
 
     Args:
-        database: its file; in the mode of the write-ahead log, as all of ours are.
+        database: its file, in write-ahead-log mode, as all of ours are.
     """
     try:
         index = database.with_name(database.name + "-shm").stat().st_ino
@@ -30,12 +30,13 @@ def exclusive(lines: Iterable[str], inode: int) -> frozenset[int]:
 
     Args:
         lines: of /proc/locks: number, kind, kind, READ or WRITE, process, device and inode, first and last byte.
-        inode: of the WAL index. The device is not compared: some file systems show another one than `stat` gives.
+        inode: of the WAL index. The device is not compared, because some file systems show another one than `stat`
+            gives.
     """
-    found = set()
+    pids = set()
     for line in lines:
         match line.split():
             case [_, "POSIX", _, "WRITE", pid, place, first, _] if place.rpartition(":")[2] == str(inode):
                 if _FIRST <= int(first) <= _LAST:
-                    found.add(int(pid))
-    return frozenset(found)
+                    pids.add(int(pid))
+    return frozenset(pids)

@@ -1,10 +1,10 @@
 """Brings a database to the newest schema, one process at a time.
 
-A program also works with a schema that is newer than its own where every migration in between says so (`keeps_older`):
-while an installation is upgraded, processes of the release before may be started beside those of the new one.
+A program also works with a schema that is newer than its own if every migration in between says so (`keeps_older`):
+during an upgrade, processes of the previous release may start beside those of the new one.
 
-Alembic is imported only when there is something to do: it costs every start half a second. That is done before the
-lock is taken: on SQLite it keeps every writer out, and they wait only so long.
+Alembic is imported only if there is something to do, because it costs half a second at each start. It is imported
+before the lock is taken: on SQLite the lock keeps every writer out, and writers wait only for a limited time.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ from sederunt.errors import SetupError
 
 FIRST = "v0001"  # the schema of 0.1.0
 NEWEST = "v0004"  # the last revision in migrations/versions; a test compares
-# Revisions before 0.1.0 were bare numbers, so each of them sorts before FIRST. The last one made the same schema.
+# Revisions before 0.1.0 were bare numbers, which sort before FIRST. The last one made the same schema.
 LAST_BEFORE_RELEASE = "0016"
 
 _MIGRATIONS = str(Path(__file__).parent / "migrations")
@@ -26,8 +26,8 @@ _LOCK = 0x5EDE_0001  # any number, the same in every process
 
 
 def is_fit(connection: Connection) -> bool:
-    """Return whether there is nothing to do: the schema is the newest that we know, or one that is newer and says that
-    we work with it.
+    """Return whether there is nothing to do: the schema is the newest that we know, or a newer one that declares itself
+    compatible with this program.
     """
     revision = _revision(connection)
     return revision == NEWEST or (
@@ -36,12 +36,12 @@ def is_fit(connection: Connection) -> bool:
 
 
 def import_alembic() -> None:
-    """Have at hand what `to_newest` needs where there is something to do."""
+    """Import Alembic in advance for `to_newest`."""
     import_module("alembic.command")
 
 
 def to_newest(connection: Connection) -> None:
-    """Migrate inside the caller's transaction. Raises SetupError when the database is newer than this program, or from
+    """Migrate inside the caller's transaction. Raises SetupError if the database is newer than this program, or from
     before the first release.
     """
     _lock(connection)
@@ -57,17 +57,21 @@ def to_newest(connection: Connection) -> None:
     if revision is not None and revision < FIRST:
         raise SetupError(_way_from_before_release(revision))
     upgrade(connection, "head")
-    applied = ((newer, keeps) for newer, keeps in _chain() if revision is None or newer > revision)
-    if oldest := oldest_of(applied):
+    applied_migrations = (
+        (applied_revision, keeps_older)
+        for applied_revision, keeps_older in _chain()
+        if revision is None or applied_revision > revision
+    )
+    if oldest := oldest_of(applied_migrations):
         connection.execute(delete(oldest_program))
         connection.execute(insert(oldest_program).values(revision=oldest))
 
 
 def adopt(connection: Connection) -> bool:
-    """Mark a database that the last program before 0.1.0 left as one of the first release's schema, which is the same.
+    """Mark a database of the last program before 0.1.0 as one of the first release's schema, which is the same.
 
-    Programs from before go on working with it. Returns False where the database is one of a release already. Raises
-    SetupError where it is older still, or empty.
+    Older programs keep working with it. Returns False if the database is one of a release already. Raises SetupError if
+    it is older still, or empty.
     """
     _lock(connection)
     revision = _revision(connection)
@@ -97,10 +101,10 @@ def _lock(connection: Connection) -> None:
 
 
 def oldest_of(chain: Iterable[tuple[str, bool]]) -> str:
-    """Return the oldest schema whose programs work with the newest one; "" where all older ones do. Pure.
+    """Return the oldest schema whose programs work with the newest one; "" if all older ones do. Pure.
 
     Args:
-        chain: each migration and whether programs of the schema before go on working with it, newest first.
+        chain: each migration and whether programs of the previous schema keep working with it, newest first.
     """
     for revision, keeps_older in chain:
         if not keeps_older:
@@ -116,7 +120,7 @@ def _chain() -> Iterator[tuple[str, bool]]:
 
 
 def _oldest_program(connection: Connection, revision: str) -> str:
-    """Return the schema of the oldest program that works with a newer one; the newer one itself where none is noted."""
+    """Return the schema of the oldest program that works with a newer one; the newer one itself if none is noted."""
     if not inspect(connection).has_table(oldest_program.name):
         return revision
     return connection.scalar(select(oldest_program.c.revision)) or revision

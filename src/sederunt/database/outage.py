@@ -1,4 +1,4 @@
-"""Reports that the database is away: once when that begins, once a minute while it lasts, and once when it is over."""
+"""Reports that the database is away: once when the outage begins, once a minute while it lasts, and once at its end."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,22 +15,22 @@ logger = log.get(component="database")
 class OutageReport:
     """Watches every use of one database.
 
-    Each loop of a process meets the same outage again and again. What it logs of that is dropped: the lines here stand
-    for it (`log.mark_reported`).
+    Each loop of a process meets the same outage again and again. Their own log lines about it are dropped; the lines
+    here stand for them (`log.mark_reported`).
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._failing: set[str] = set()  # kinds of use: SQLite goes on reading a file that can no longer be written
+        self._failing: set[str] = set()  # kinds of use: SQLite still reads a file that can no longer be written
         self._since = self._reported_at = 0.0
 
     @contextmanager
     def watch(self, use: str) -> Iterator[None]:
-        """Note whether a use of the database fails because it is away, or succeeds."""
+        """Note whether a use of the database fails because the database is away, or succeeds."""
         try:
             yield
         except Exception as error:
-            if is_away(error) or isinstance(error, OSError):  # drivers let those of their connections through
+            if is_away(error) or isinstance(error, OSError):  # drivers pass on those of their connections
                 self._fails(use, error)
                 log.mark_reported(error)
             raise

@@ -1,4 +1,4 @@
-"""Messages written in the transaction they belong to, published after its commit, found again after a crash."""
+"""Messages written in the transaction of their change, published after its commit, and found again after a crash."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ Resource = Literal["bot", "recording"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OutboxMessage:
-    """An outbox row to be."""
+    """A message before it is written to the outbox."""
 
     kind: Literal["job", "feed", "deliver"]
     subject: str
@@ -30,7 +30,7 @@ class OutboxMessage:
 
 
 def job(subject: str, resource: Resource, resource_id: UUID, occasion: object) -> OutboxMessage:
-    """Work for a queue. `occasion` tells this call for the job from others of the same resource."""
+    """Return the message for a job. `occasion` tells this call for the job from others of the same resource."""
     return OutboxMessage(
         kind="job",
         subject=subject,
@@ -40,7 +40,7 @@ def job(subject: str, resource: Resource, resource_id: UUID, occasion: object) -
 
 
 def deliver(resource: Resource, resource_id: UUID, occasion: object) -> OutboxMessage:
-    """Return the call to deliver what is pending for a resource."""
+    """Return the message to deliver what is pending for a resource."""
     return OutboxMessage(
         kind="deliver",
         subject="job.deliver",
@@ -50,12 +50,12 @@ def deliver(resource: Resource, resource_id: UUID, occasion: object) -> OutboxMe
 
 
 def feed_subject(bot_id: UUID) -> str:
-    """Return where a bot's listeners hear of it."""
+    """Return the subject of a bot's live events."""
     return f"feed.{bot_id}.events"
 
 
 def feed(bot_id: UUID, change: Event) -> list[OutboxMessage]:
-    """Return a change of status for those who listen to a bot."""
+    """Return the live messages for a change of a bot's status."""
     return [
         OutboxMessage(
             kind="feed",
@@ -87,7 +87,7 @@ async def post(connection: AsyncConnection, messages: Sequence[OutboxMessage], d
 
 
 class Outbox:
-    """What is still to be published."""
+    """The unpublished messages."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -99,20 +99,20 @@ class Outbox:
         )
 
     async def unsent(self, *, limit: int = 500, older_than_s: float = 0) -> list[OutboxRow]:
-        """Return the oldest rows first. A sweeper passes an age, so as not to race with the publisher of the writer
-        itself.
+        """Return the oldest rows first. A sweeper passes an age, so that it does not race with the writer's own
+        publisher.
         """
         before = self._database.clock.now() - timedelta(seconds=older_than_s)
         return [_row(row) for row in await self._oldest.all(before=before, most=limit)]
 
     async def mark_sent(self, ids: Sequence[int]) -> None:
-        """Forget rows that are published."""
+        """Delete rows that were published."""
         if ids:
             async with self._database.begin() as connection:
                 await connection.execute(delete(outbox).where(outbox.c.id.in_(ids)))
 
     async def post(self, messages: Sequence[OutboxMessage]) -> list[OutboxRow]:
-        """Write messages that belong to no other change, in a transaction of their own."""
+        """Write messages that belong to no other change, in their own transaction."""
         async with self._database.begin() as connection:
             rows = await post(connection, messages, self._database)
         self._database.announce(rows)
@@ -131,5 +131,5 @@ def _row(row: Mapping[str, Any]) -> OutboxRow:
 
 def payload_of(row: OutboxRow) -> dict[str, Any]:
     """Return the payload, parsed."""
-    parsed: dict[str, Any] = json.loads(row.payload)
-    return parsed
+    payload: dict[str, Any] = json.loads(row.payload)
+    return payload

@@ -1,4 +1,4 @@
-"""Lists in pages: callers' from the newest to the oldest, with opaque cursors; ours from the oldest on."""
+"""Lists in pages: callers' lists from the newest to the oldest, with opaque cursors; ours from the oldest on."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListPageRequest:
-    """Which page of a list is asked for: behind a cursor, else the first."""
+    """Which page of a list is requested: the one after a cursor, else the first."""
 
     limit: int
     cursor: str | None = None
@@ -39,22 +39,22 @@ class ListPage(Generic[T]):
 async def read_page(
     database: Database, statement: Select[Any], table: Table, page: ListPageRequest, make: Callable[[Row], T]
 ) -> ListPage[T]:
-    """Read one page of what a statement finds, in order of the creation of the table's rows.
+    """Read one page of a statement's rows, in order of creation.
 
-    Raises InvalidConfig for a cursor that is not ours.
+    Raises InvalidConfig for a foreign cursor.
     """
     order = [table.c.created_at, table.c.id]
     if page.cursor is not None:
         statement = statement.where((older_than if page.newest_first else newer_than)(table, page.cursor))
     statement = statement.order_by(*(column.desc() if page.newest_first else column for column in order))
     rows = await database.query(statement.limit(page.limit + 1)).all_aside()
-    found = key_page(rows, page.limit)
-    return ListPage(items=[make(row) for row in found.keys], cursor=found.cursor)
+    key_rows = key_page(rows, page.limit)
+    return ListPage(items=[make(row) for row in key_rows.keys], cursor=key_rows.cursor)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentsPage:
-    """A part of a transcript: how many segments come before it, and how many it has at most."""
+    """A part of a transcript: how many segments precede it, and its maximum length."""
 
     after: int
     most: int
@@ -69,7 +69,7 @@ class KeyPage:
 
 
 def key_page(keys: Sequence[Row], limit: int) -> KeyPage:
-    """Return a page of at most so many keys; one more says that there is another page."""
+    """Return a page of at most `limit` keys; one more key means that there is another page."""
     page = keys[:limit]
     return KeyPage(keys=page, cursor=cursor_of(page[-1]["created_at"], page[-1]["id"]) if len(keys) > limit else None)
 
@@ -81,16 +81,16 @@ def cursor_of(created_at: datetime, resource_id: UUID) -> str:
 
 
 def older_than(table: Table, cursor: str) -> ColumnElement[bool]:
-    """Return the condition for rows after the cursor. Raises InvalidConfig for one that is not ours."""
+    """Return the condition for rows after the cursor. Raises InvalidConfig for a foreign cursor."""
     created_at, resource_id = _place(cursor)
     return and_(
-        table.c.created_at <= created_at,  # said by itself, so that the index is entered at the right place
+        table.c.created_at <= created_at,  # a condition of its own, so that the index is entered at the right place
         or_(table.c.created_at < created_at, table.c.id < resource_id),
     )
 
 
 def newer_than(table: Table, cursor: str) -> ColumnElement[bool]:
-    """Return the condition for rows after the cursor of a list that begins with the oldest. Raises InvalidConfig."""
+    """Return the condition for rows after the cursor in a list that begins with the oldest. Raises InvalidConfig."""
     created_at, resource_id = _place(cursor)
     return and_(
         table.c.created_at >= created_at,
@@ -102,7 +102,7 @@ BEGINNING = (moment_of(0), UUID(int=0))
 
 
 def rows_behind(moment: ColumnElement[datetime], resource_id: ColumnElement[UUID]) -> ColumnElement[bool]:
-    """Return the condition for rows behind the parameters `at` and `last`, in order of time; `BEGINNING` for all."""
+    """Return the condition for rows after the parameters `at` and `last`, in order of time; `BEGINNING` for all."""
     return tuple_(moment, resource_id) > tuple_(bindparam("at", type_=Moment()), id_parameter("last"))
 
 

@@ -1,4 +1,4 @@
-"""The store of people: their accounts and roles, their sessions, the links that let them in, and what was done."""
+"""The store of people: their accounts and roles, sessions, sign-in links, and the audit log."""
 
 import math
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class Person:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Link:
-    """What lets somebody in once."""
+    """A link that signs a person in once."""
 
     account_id: UUID
     person_id: UUID | None
@@ -48,7 +48,7 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deed:
-    """Somebody changed something."""
+    """An entry of the audit log."""
 
     id: int
     at: datetime
@@ -59,7 +59,7 @@ class Deed:
 
 
 class People:
-    """People and their sessions. Tokens come as digests: nothing here could sign anybody in."""
+    """People and their sessions. Tokens arrive as digests, so nothing here could sign anybody in."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -121,21 +121,21 @@ class People:
         )
 
     async def any(self) -> bool:
-        """Return whether anybody was ever let in."""
+        """Return whether any person exists."""
         row = await self._count.first()
         return bool(row and row["people"])
 
     async def of_account(self, account_id: UUID) -> list[Person]:
-        """Return who has a role in an account, the oldest first."""
+        """Return the people with a role in an account, oldest first."""
         return [_person(row) for row in await self._of_account.all(account=account_id)]
 
     async def member_page(self, account_id: UUID, page: ListPageRequest) -> ListPage[Person]:
-        """Return a page of who has a role in an account. Raises InvalidConfig for a cursor that is not ours."""
-        owned = self._persons.where(t.members.c.account_id == account_id)
-        return await read_page(self._database, owned, t.people, page, _person)
+        """Return a page of the people with a role in an account. Raises InvalidConfig for a foreign cursor."""
+        members = self._persons.where(t.members.c.account_id == account_id)
+        return await read_page(self._database, members, t.people, page, _person)
 
     async def member(self, person_id: UUID, account_id: UUID) -> Person:
-        """Return somebody who has a role in an account. Raises NotFound."""
+        """Return a person with a role in an account. Raises NotFound."""
         row = await self._member.first(id=person_id, account=account_id)
         if row is None:
             raise unknown_member()
@@ -146,12 +146,12 @@ class People:
         return [_person(row) for row in await self._of_person.all(id=person_id)]
 
     async def of_session(self, digest: bytes) -> Person | None:
-        """Return whose session this is, in which account; None where it is over."""
+        """Return a session's person and account; None if the session is over."""
         row = await self._session.first(digest=digest, now=self._now())
         return _person(row) if row else None
 
     async def session_began(self, digest: bytes) -> datetime | None:
-        """Return when somebody signed in; None where the session is over."""
+        """Return when the session began; None if it is over."""
         row = await self._began.first(digest=digest)
         return row["created_at"] if row else None
 
@@ -161,7 +161,7 @@ class People:
         return (row["id"], row["password_hash"]) if row and row["password_hash"] else None
 
     async def password_of(self, person_id: UUID) -> str | None:
-        """Return the hash of somebody's password; None where they have none."""
+        """Return the hash of a person's password; None if they have none."""
         row = await self._own_password.first(id=person_id)
         return row["password_hash"] if row else None
 
@@ -174,12 +174,12 @@ class People:
         return person_id
 
     async def add_member(self, person_id: UUID, account_id: UUID, role: str) -> None:
-        """Give somebody who is here a role in one more account."""
+        """Give a person a role in another account."""
         async with self._database.begin() as connection:
             await connection.execute(insert(t.members).values(person_id=person_id, account_id=account_id, role=role))
 
     async def change(self, person_id: UUID, **values: str) -> None:
-        """Write name, email or password_hash. Raises InvalidConfig where somebody else has the address."""
+        """Write name, email or password_hash. Raises InvalidConfig if another person has the address."""
         try:
             async with self._database.begin() as connection:
                 await connection.execute(update(t.people).where(t.people.c.id == person_id).values(values))
@@ -187,38 +187,38 @@ class People:
             raise InvalidConfig({"email": ["Somebody else has this address."]}) from None
 
     async def change_role(self, person_id: UUID, account_id: UUID, role: str | None) -> None:
-        """Give another role; None takes them out of the account. Raises NotFound, Conflict for the last owner."""
-        this = (t.members.c.person_id == person_id, t.members.c.account_id == account_id)
+        """Change a person's role; None removes them from the account. Raises NotFound, Conflict for the last owner."""
+        conditions = (t.members.c.person_id == person_id, t.members.c.account_id == account_id)
         of_account = select(t.members).where(t.members.c.account_id == account_id).with_for_update()
         async with self._database.begin() as connection:
             members = {row.person_id: row.role for row in (await connection.execute(of_account)).all()}
             if person_id not in members:
                 raise unknown_member()
-            owners = [member for member, known in members.items() if known == "owner"]
+            owners = [member for member, member_role in members.items() if member_role == "owner"]
             if owners == [person_id] and role != "owner":
                 raise Conflict("An account needs an owner: make somebody else one first.")
             if role is not None:
-                await connection.execute(update(t.members).where(*this).values(role=role))
+                await connection.execute(update(t.members).where(*conditions).values(role=role))
                 return
-            await connection.execute(delete(t.members).where(*this))
+            await connection.execute(delete(t.members).where(*conditions))
             sessions = t.sessions.c
-            gone = (sessions.person_id == person_id, sessions.account_id == account_id)
-            await connection.execute(delete(t.sessions).where(*gone))
+            session_conditions = (sessions.person_id == person_id, sessions.account_id == account_id)
+            await connection.execute(delete(t.sessions).where(*session_conditions))
 
     async def add_session(self, digest: bytes, person_id: UUID, account_id: UUID, expires_at: datetime) -> None:
-        """Store the session of somebody who signed in. Sessions that are over go."""
+        """Store the session of a person who signed in. Deletes expired sessions."""
         values = {"person_id": person_id, "account_id": account_id, "created_at": self._now(), "expires_at": expires_at}
         async with self._database.begin() as connection:
             await connection.execute(delete(t.sessions).where(t.sessions.c.expires_at <= self._now()))
             await connection.execute(insert(t.sessions).values(digest=digest, **values))
 
     async def end_session(self, digest: bytes) -> None:
-        """Delete the session of somebody who signed out."""
+        """Delete a session."""
         async with self._database.begin() as connection:
             await connection.execute(delete(t.sessions).where(t.sessions.c.digest == digest))
 
     async def end_sessions(self, person_id: UUID, *, but: bytes = b"") -> None:
-        """Delete every session of somebody who signed out everywhere, or who goes on in one alone.
+        """Delete every session of a person, or all but one.
 
         Args:
             but: digest of the session that stays.
@@ -228,9 +228,9 @@ class People:
             await connection.execute(delete(t.sessions).where(sessions.person_id == person_id, sessions.digest != but))
 
     async def add_link(self, digest: bytes, link: Link, *, most: float = math.inf) -> None:
-        """Let somebody in once. Links that are too old go.
+        """Store a sign-in link. Deletes expired links.
 
-        Raises LimitReached where the account has `most` people and links.
+        Raises LimitReached if the account has `most` people and links.
         """
         values = {name: getattr(link, name) for name in link.__slots__}
         async with self._database.begin() as connection:
@@ -240,24 +240,24 @@ class People:
             await connection.execute(insert(t.sign_in_links).values(digest=digest, **values))
 
     async def link(self, digest: bytes) -> Link | None:
-        """Return what a link is for; None where it was used, or is too old."""
+        """Return a sign-in link; None if it was used or has expired."""
         row = await self._link.first(digest=digest, now=self._now())
         return Link(**row) if row else None
 
     async def use_link(self, digest: bytes) -> bool:
-        """Use up a link; returns whether it could be used: each only once."""
+        """Use up a link. Returns whether it was still unused."""
         async with self._database.begin() as connection:
-            using = delete(t.sign_in_links).where(t.sign_in_links.c.digest == digest)
-            return bool((await connection.execute(using)).rowcount)
+            statement = delete(t.sign_in_links).where(t.sign_in_links.c.digest == digest)
+            return bool((await connection.execute(statement)).rowcount)
 
     async def note(self, account_id: UUID, who: str, action: str, target: str | None, *, by_person: bool) -> None:
-        """Write down what somebody did."""
+        """Write an entry of the audit log."""
         deed = {"who": who, "by_person": by_person, "action": action, "target": target}
         async with self._database.begin() as connection:
             await connection.execute(insert(t.audit).values(account_id=account_id, at=self._now(), **deed))
 
     async def deeds(self, account_id: UUID, *, before: int | None = None, limit: int = 100) -> list[Deed]:
-        """Return what was done in an account, the newest first."""
+        """Return the audit log of an account, newest first."""
         rows = await self._deeds.all(account=account_id, before=before or 2**62, most=limit)
         return [Deed(**{**row, "by_person": bool(row["by_person"])}) for row in rows]
 
@@ -266,7 +266,7 @@ class People:
 
 
 def unknown_member() -> NotFound:
-    """Return one sentence for somebody who is not there, or has no role in the account."""
+    """Return the error for a person who does not exist, or has no role in the account."""
     return NotFound("There is nobody with this id in the account.")
 
 

@@ -21,7 +21,7 @@ _Convert = Callable[[Any], Any]
 _RowOf = Callable[[Sequence[Any]], Row]
 
 _TURN_S = 20.0  # how long a read waits for one of PostgreSQL's connections
-_CLOSE_S = 5.0  # how long reads that still run may take at the end
+_CLOSE_S = 5.0  # how long running reads may take when the driver closes
 
 
 def id_parameter(name: str) -> BindParameter[UUID]:
@@ -41,29 +41,29 @@ class SqlDriver(Protocol):
 
 
 class _Compiled:
-    """What a statement is to a driver."""
+    """A statement in the form that a driver takes."""
 
     def __init__(self, statement: Executable, dialect: Dialect) -> None:
-        compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
-        assert isinstance(compiled, SQLCompiler)
-        self.sql = compiled.string
-        self.arguments = [self._argument(compiled, name, dialect) for name in compiled.positiontup or ()]
+        compiler = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
+        assert isinstance(compiler, SQLCompiler)
+        self.sql = compiler.string
+        self.arguments = [self._argument(compiler, name, dialect) for name in compiler.positiontup or ()]
         columns = list(statement.selected_columns)  # type: ignore[attr-defined]
         self.names = [column.key for column in columns]
         converters = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
-        self.converters = [(n, convert) for n, convert in enumerate(converters) if convert is not None]
+        self.converters = [(index, convert) for index, convert in enumerate(converters) if convert is not None]
 
     @staticmethod
-    def _argument(compiled: SQLCompiler, name: str, dialect: Dialect) -> tuple[str, Any, _Convert | None]:
-        """Return (name, its value where the statement itself gives one, how to hand it to the driver)."""
-        bind = compiled.binds[name]
+    def _argument(compiler: SQLCompiler, name: str, dialect: Dialect) -> tuple[str, Any, _Convert | None]:
+        """Return (name, its value if the statement itself gives one, its converter for the driver)."""
+        bind = compiler.binds[name]
         return name, bind.effective_value, bind.type.dialect_impl(dialect).bind_processor(dialect)
 
 
 class Query:
-    """One statement. Parameters are given by name; rows come as dicts with the columns' own Python types.
+    """One statement. Parameters are given by name; rows are dicts with the columns' own Python types.
 
-    Compiled when it is first run: a process has nearly a hundred, and each role runs some.
+    Compiled at its first run: a process has nearly a hundred, and each role runs only some.
 
     Args:
         watch: entered for each read.
@@ -90,11 +90,11 @@ class Query:
     async def all(self, **parameters: Any) -> list[Row]:
         """Return every row."""
         with self._watch():
-            found = await self._driver().fetch(self.sql, self._arguments(parameters))
-        return [self._row(values) for values in found]
+            raw_rows = await self._driver().fetch(self.sql, self._arguments(parameters))
+        return [self._row(values) for values in raw_rows]
 
     async def all_aside(self, **parameters: Any) -> list[Row]:
-        """Return every row, as `all` does, while others are served: for what is large, or searches long."""
+        """Return every row, as `all` does, while others are served: for large results and long searches."""
         with self._watch():
             return await self._driver().fetch_aside(self.sql, self._arguments(parameters), self._row)
 
@@ -105,22 +105,22 @@ class Query:
 
     def _arguments(self, parameters: Mapping[str, Any]) -> list[Any]:
         arguments = []
-        for name, own, convert in self._compiled.arguments:
-            value = parameters.get(name, own)
+        for name, default, convert in self._compiled.arguments:
+            value = parameters.get(name, default)
             arguments.append(convert(value) if convert is not None and value is not None else value)
         return arguments
 
     def _row(self, values: Sequence[Any]) -> Row:
         row = list(values)
-        for n, convert in self._compiled.converters:
-            if row[n] is not None:
-                row[n] = convert(row[n])
+        for index, convert in self._compiled.converters:
+            if row[index] is not None:
+                row[index] = convert(row[index])
         return dict(zip(self._compiled.names, row, strict=True))
 
 
 class SqliteDriver:
-    """Connections of this process, only for reading: WAL readers never wait for a writer. One is called inline, some
-    others in threads: the loop goes on meanwhile, and so do short reads.
+    """Read-only connections of this process: WAL readers never wait for a writer. One is called inline, some others in
+    threads, so that the event loop and short reads go on meanwhile.
     """
 
     _MOST_ASIDE = 4  # connections
@@ -146,7 +146,7 @@ class SqliteDriver:
             self._idle.append(connection)
 
     async def close(self) -> None:
-        for _ in range(self._MOST_ASIDE):  # a thread cannot be ended: what it reads is waited for
+        for _ in range(self._MOST_ASIDE):  # a thread cannot be ended, so wait for its read
             await self._places.acquire()
         for connection in (*self._idle, self._connection):
             connection.close()
@@ -160,49 +160,49 @@ def _reading(path: Path) -> sqlite3.Connection:
 
 
 class PostgresDriver:
-    """A small asyncpg pool beside the one that writes."""
+    """A small asyncpg pool for reads, beside the pool that writes."""
 
     _MOST = 8  # connections
 
-    def __init__(self, pool: Any, lost: tuple[type[BaseException], ...]) -> None:
+    def __init__(self, pool: Any, connection_errors: tuple[type[BaseException], ...]) -> None:
         self._pool = pool  # an asyncpg.Pool; the package is an extra and brings no types
-        self._lost = lost
+        self._lost = connection_errors
 
     @classmethod
     async def open(cls, parameters: Mapping[str, Any]) -> "PostgresDriver":
         """Connect. `parameters` are those of asyncpg.connect."""
         import asyncpg  # an extra; without it `engine` has already said so
 
-        lost = (
+        connection_errors = (
             asyncpg.InterfaceError,
             asyncpg.InternalClientError,
             asyncpg.PostgresConnectionError,
             asyncpg.OperatorInterventionError,  # the server is being shut down
             OSError,
         )
-        return cls(await asyncpg.create_pool(**parameters, min_size=1, max_size=cls._MOST), lost)
+        return cls(await asyncpg.create_pool(**parameters, min_size=1, max_size=cls._MOST), connection_errors)
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> Sequence[Sequence[Any]]:
-        # After a restart of the server every connection of the pool may be a dead one; a read can be asked again.
+        # After a restart of the server every connection of the pool may be dead; a read can be repeated.
         for _ in range(self._MOST):
             try:
                 return await self._fetch_once(sql, arguments)
-            except TimeoutError:  # an OSError, too; so would the others of the pool
+            except TimeoutError:  # a kind of OSError; the other connections would time out, too
                 raise
             except self._lost:
                 continue
         return await self._fetch_once(sql, arguments)
 
     async def fetch_aside(self, sql: str, arguments: Sequence[Any], row_of: _RowOf) -> list[Row]:
-        found = await self.fetch(sql, arguments)
-        return await asyncio.to_thread(lambda: [row_of(values) for values in found])
+        raw_rows = await self.fetch(sql, arguments)
+        return await asyncio.to_thread(lambda: [row_of(values) for values in raw_rows])
 
     async def _fetch_once(self, sql: str, arguments: Sequence[Any]) -> Sequence[Sequence[Any]]:
         async with self._pool.acquire(timeout=_TURN_S) as connection:
             try:
                 rows: Sequence[Sequence[Any]] = await connection.fetch(sql, *arguments)
             except self._lost:
-                connection.terminate()  # the pool makes a new one in its place
+                connection.terminate()  # the pool replaces it
                 raise
             return rows
 

@@ -1,4 +1,4 @@
-"""The store of standalone recordings; the same shape as that of bots, with a shorter life."""
+"""The store of standalone recordings; it has the same shape as that of bots, with a shorter life."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -60,13 +60,13 @@ class RecordingView:
 
     @property
     def transcript(self) -> Transcript:
-        """Return the transcript parsed; empty where there is none yet."""
+        """Return the transcript parsed; empty if there is none yet."""
         return transcript_of(self.segments_json, self.transcript_lang)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordingOutline:
-    """One recording, and how much there is to see of it."""
+    """One recording, and the size of its view."""
 
     recording: Recording
     events: int
@@ -74,7 +74,7 @@ class RecordingOutline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordingPage:
-    """Overviews of one page of a list, and where the next one starts; None at the end."""
+    """A page of recording overviews, and the cursor of the next page; None at the end."""
 
     recordings: tuple[Recording, ...]
     cursor: str | None
@@ -86,14 +86,16 @@ class Recordings:
     def __init__(self, database: Database, clock: Clock | None = None) -> None:
         self._database = database
         self._clock = clock or database.clock
-        owned = (t.recordings.c.account_id == id_parameter("account"), t.recordings.c.delete_requested == false())
+        conditions = (t.recordings.c.account_id == id_parameter("account"), t.recordings.c.delete_requested == false())
         self._one = database.query(select(t.recordings).where(t.recordings.c.id == id_parameter("id")))
-        self._owned = database.query(select(t.recordings).where(t.recordings.c.id == id_parameter("id"), *owned))
+        self._owned = database.query(select(t.recordings).where(t.recordings.c.id == id_parameter("id"), *conditions))
         self._views = {
-            paged: database.query(_view(paged=paged).where(t.recordings.c.id == id_parameter("id"), *owned))
-            for paged in (False, True)
+            is_paged: database.query(
+                _view(is_paged=is_paged).where(t.recordings.c.id == id_parameter("id"), *conditions)
+            )
+            for is_paged in (False, True)
         }
-        self._outline = database.query(_outline().where(t.recordings.c.id == id_parameter("id"), *owned))
+        self._outline = database.query(_outline().where(t.recordings.c.id == id_parameter("id"), *conditions))
         self._parts = Parts(database, t.recordings, t.recordings.c.delete_requested == false())
         self._origin = database.query(select(t.recordings.c.origin).where(t.recordings.c.id == id_parameter("id")))
         self._expired = database.query(
@@ -121,12 +123,12 @@ class Recordings:
         holding: Holding | None = None,
         limits: AccountLimits = UNLIMITED,
     ) -> Recording:
-        """Store a new recording and the call for its first job (`job.fetch` or `job.transcribe`).
+        """Store a new recording and the message for its first job (`job.fetch` or `job.transcribe`).
 
         Args:
-            answer: what the request is answered, where it has an Idempotency-Key.
-            holding: what is stored of it already.
-            limits: what its account may have stored and under way when it asks for another recording.
+            answer: the response to the request, if it has an Idempotency-Key.
+            holding: what is stored for the recording already.
+            limits: what its account may have stored and in transcription when it asks for another recording.
 
         Raises AnsweredBefore, LimitReached; nothing is stored then.
         """
@@ -146,7 +148,7 @@ class Recordings:
         return recording
 
     async def get(self, recording_id: UUID, account_id: UUID | None = None) -> Recording:
-        """Return one recording. With an account: only if it is that account's and not being deleted. Raises
+        """Return one recording. With an account: only if it belongs to that account and is not being deleted. Raises
         NotFound.
         """
         if account_id is None:
@@ -158,17 +160,17 @@ class Recordings:
         return _recording(row)
 
     async def origin(self, recording_id: UUID) -> Mapping[str, str]:
-        """Return what its maker's request carried; empty where nothing is known."""
+        """Return what the creating request carried; empty if that is unknown."""
         row = await self._origin.first(id=recording_id)
         return (row and row["origin"]) or {}
 
     async def account_of(self, recording_id: UUID) -> UUID | None:
-        """Return whose a recording is; None where there is none."""
+        """Return the account of a recording; None if there is no such recording."""
         row = await self._one.first(id=recording_id)
         return None if row is None else row["account_id"]
 
     async def outline(self, recording_id: UUID, account_id: UUID) -> RecordingOutline:
-        """Return what a recording's view is made of, without reading it. Raises NotFound."""
+        """Return a recording and the size of its view, without reading the view. Raises NotFound."""
         row = await self._outline.first(id=recording_id, account=account_id)
         if row is None:
             raise _unknown()
@@ -177,7 +179,7 @@ class Recordings:
     async def view(
         self, recording_id: UUID, account_id: UUID, *, segments: SegmentsPage | None = None
     ) -> RecordingView:
-        """Return one recording with its events and transcript (of it these segments, where some are named), by one
+        """Return one recording with its events and transcript (only the page `segments` of it, if given), read by one
         statement. Raises NotFound.
         """
         query = self._views[segments is not None]
@@ -192,7 +194,7 @@ class Recordings:
         )
 
     async def events(self, recording_id: UUID) -> list[Event]:
-        """Return its history, oldest first."""
+        """Return the recording's history, oldest first."""
         history = select(t.recording_events).where(t.recording_events.c.recording_id == recording_id)
         rows = await self._database.query(history.order_by(t.recording_events.c.id)).all()
         return [Event(**{name: row[name] for name in EVENT_COLUMNS}) for row in rows]
@@ -207,9 +209,9 @@ class Recordings:
         limit: int = 50,
     ) -> RecordingPage:
         """Return overviews of the account's recordings, newest first; see `listed`."""
-        found = await self.listed(account_id, status=status, source_id=source_id, cursor=cursor, limit=limit)
-        recordings = [_overview(row) async for rows in self._parts.read(found.keys) for row in rows]
-        return RecordingPage(recordings=tuple(recordings), cursor=found.cursor)
+        page = await self.listed(account_id, status=status, source_id=source_id, cursor=cursor, limit=limit)
+        recordings = [_overview(row) async for rows in self._parts.read(page.keys) for row in rows]
+        return RecordingPage(recordings=tuple(recordings), cursor=page.cursor)
 
     async def listed(
         self,
@@ -220,11 +222,11 @@ class Recordings:
         cursor: str | None = None,
         limit: int = 50,
     ) -> KeyPage:
-        """Return which recordings of the account are on a page, newest first. Raises InvalidConfig for a cursor that is
-        not ours.
+        """Return the keys of one page of the account's recordings, newest first. Raises InvalidConfig for a foreign
+        cursor.
 
         Args:
-            source_id: a bot or a recording; only those that transcribe its sound anew.
+            source_id: a bot or a recording; selects only those that transcribe its sound anew.
         """
         where: list[ColumnElement[bool]] = [
             t.recordings.c.account_id == account_id,
@@ -238,14 +240,14 @@ class Recordings:
             )
         if cursor is not None:
             where.append(older_than(t.recordings, cursor))
-        newest = (t.recordings.c.created_at.desc(), t.recordings.c.id.desc())
+        order = (t.recordings.c.created_at.desc(), t.recordings.c.id.desc())
         columns = (t.recordings.c.id, t.recordings.c.created_at, weight(self._database, t.recordings))
-        statement = select(*columns).where(*where).order_by(*newest).limit(limit + 1)
+        statement = select(*columns).where(*where).order_by(*order).limit(limit + 1)
         return key_page(await self._database.query(statement).all_aside(), limit)
 
-    async def parts(self, found: KeyPage) -> AsyncIterator[list[Recording]]:
-        """Yield the recordings of a page, part by part; those that were deleted meanwhile are left out."""
-        async for rows in self._parts.read(found.keys):
+    async def parts(self, page: KeyPage) -> AsyncIterator[list[Recording]]:
+        """Yield the recordings of a page, part by part, without those that were deleted meanwhile."""
+        async for rows in self._parts.read(page.keys):
             yield [_recording(row) for row in rows]
 
     async def with_status(self, status: RecordingStatus) -> list[Recording]:
@@ -262,7 +264,7 @@ class Recordings:
     ) -> Recording | None:
         """Move a recording by what happened to it: status, event and webhook in one transaction.
 
-        None (logged) where the trigger means nothing in its status. Raises NotFound.
+        Returns None (logged) if the trigger means nothing in its status. Raises NotFound.
         """
         facts = _facts(changes or {})
         try:
@@ -284,26 +286,26 @@ class Recordings:
         data: Mapping[str, Any],
         facts: Mapping[str, Any],
     ) -> tuple[Recording, list[OutboxRow]]:
-        # With so few writers the row is simply locked; SQLite's transaction holds the only lock there is.
-        reading = select(t.recordings).where(t.recordings.c.id == recording_id).with_for_update()
-        row = (await connection.execute(reading)).mappings().first()
+        # With so few writers the row is simply locked; SQLite's transaction holds the only lock.
+        statement = select(t.recordings).where(t.recordings.c.id == recording_id).with_for_update()
+        row = (await connection.execute(statement)).mappings().first()
         if row is None or row["delete_requested"]:
             raise _unknown()
-        new = advance_recording(RecordingStatus(row["status"]), trigger)
+        new_status = advance_recording(RecordingStatus(row["status"]), trigger)
         now = self._clock.now()
-        values = {**facts, "status": new.value, "finished_at": now}
+        values = {**facts, "status": new_status.value, "finished_at": now}
         await connection.execute(update(t.recordings).where(t.recordings.c.id == recording_id).values(values))
         recording = _recording({**row, **values})
         await usage.note_recording(connection, recording, now)
-        told = {**data, "old_status": row["status"], "new_status": new.value}
-        return recording, await self._tell(connection, recording, told, now)
+        change = {**data, "old_status": row["status"], "new_status": new_status.value}
+        return recording, await self._tell(connection, recording, change, now)
 
     async def _tell(
         self, connection: AsyncConnection, recording: Recording, data: Mapping[str, Any], now: datetime
     ) -> list[OutboxRow]:
-        line = {"recording_id": recording.id, "event": STATUS_UPDATE, "data": dict(data), "created_at": now}
-        writing = insert(t.recording_events).values(line).returning(t.recording_events.c.id)
-        event_id = int(await connection.scalar(writing) or 0)
+        values = {"recording_id": recording.id, "event": STATUS_UPDATE, "data": dict(data), "created_at": now}
+        statement = insert(t.recording_events).values(values).returning(t.recording_events.c.id)
+        event_id = int(await connection.scalar(statement) or 0)
         if not recording.config.webhook_url:
             return []
         await enqueue(
@@ -319,17 +321,17 @@ class Recordings:
         return await outbox.post(connection, [message], self._database)
 
     async def add_event(self, recording_id: UUID, event: str, data: Mapping[str, Any]) -> None:
-        """Write a line of history that is no change of status."""
-        line = {"recording_id": recording_id, "event": event, "data": dict(data), "created_at": self._clock.now()}
+        """Write an event that is no change of status."""
+        values = {"recording_id": recording_id, "event": event, "data": dict(data), "created_at": self._clock.now()}
         async with self._database.begin() as connection:
-            await connection.execute(insert(t.recording_events).values(line))
+            await connection.execute(insert(t.recording_events).values(values))
 
     async def mark(self, recording_id: UUID, *, job: str | None = None, **facts: Any) -> None:
-        """Write facts and, with them, the call for the job that follows. Raises NotFound."""
+        """Write facts and, with them, the message for the job that follows. Raises NotFound."""
         messages = [outbox.job(job, "recording", recording_id, "marked")] if job else []
-        marking = update(t.recordings).where(t.recordings.c.id == recording_id).values(_facts(facts))
+        statement = update(t.recordings).where(t.recordings.c.id == recording_id).values(_facts(facts))
         async with self._database.begin() as connection:
-            if (await connection.execute(marking)).rowcount != 1:
+            if (await connection.execute(statement)).rowcount != 1:
                 raise _unknown()
             rows = await outbox.post(connection, messages, self._database)
         self._database.announce(rows)
@@ -337,31 +339,31 @@ class Recordings:
     async def request_deletion(self, recording_id: UUID, account_id: UUID) -> Recording:
         """Hide a recording and write the receipt by which housekeeping removes it.
 
-        What is being done for it ends by itself. Raises NotFound.
+        Work in progress for it ends by itself. Raises NotFound.
         """
-        owned = (t.recordings.c.id == recording_id, t.recordings.c.account_id == account_id)
-        hiding = (
+        conditions = (t.recordings.c.id == recording_id, t.recordings.c.account_id == account_id)
+        statement = (
             update(t.recordings)
-            .where(*owned, t.recordings.c.delete_requested.is_(False))
+            .where(*conditions, t.recordings.c.delete_requested.is_(False))
             .values(delete_requested=true())
             .returning(*t.recordings.c)
         )
         async with self._database.begin() as connection:
-            row = (await connection.execute(hiding)).mappings().first()
+            row = (await connection.execute(statement)).mappings().first()
             if row is None:
                 raise _unknown()
             await write_receipt(connection, "recording", recording_id, account_id, self._clock.now())
         return _recording(dict(row))
 
     async def expired(self, now: datetime, *, limit: int = 100) -> list[UUID]:
-        """Return recordings whose file has had its time; see `media_removed`."""
+        """Return recordings whose file has expired; see `media_removed`."""
         return [row["id"] for row in await self._expired.all(now=now, most=limit)]
 
     async def media_removed(self, recording_id: UUID) -> None:
-        """Note that its file had its time and is gone; the transcript stays readable."""
-        gone = {"media_removed_at": self._clock.now(), "recording_object": None}
+        """Note that the recording's file expired and is deleted; the transcript stays readable."""
+        values = {"media_removed_at": self._clock.now(), "recording_object": None}
         async with self._database.begin() as connection:
-            await connection.execute(update(t.recordings).where(t.recordings.c.id == recording_id).values(gone))
+            await connection.execute(update(t.recordings).where(t.recordings.c.id == recording_id).values(values))
             await forget_holding(connection, recording_id)
 
 
@@ -370,8 +372,8 @@ def _outline() -> Select[Any]:
     return select(t.recordings, events)
 
 
-def _view(*, paged: bool) -> Select[Any]:
-    segments = sliced(t.transcripts.c.segments) if paged else t.transcripts.c.segments
+def _view(*, is_paged: bool) -> Select[Any]:
+    segments = sliced(t.transcripts.c.segments) if is_paged else t.transcripts.c.segments
     transcript = [segments, t.transcripts.c.detected_lang.label("transcript_lang")]
     events = gathered(
         "events", t.recording_events, EVENT_COLUMNS, t.recording_events.c.recording_id == t.recordings.c.id
@@ -383,7 +385,7 @@ def _view(*, paged: bool) -> Select[Any]:
 
 def _columns(recording: Recording) -> dict[str, Any]:
     until = recording.recording_available_until
-    year = recording.config.store_recording_for_1_year
+    for_1_year = recording.config.store_recording_for_1_year
     return {
         "id": recording.id,
         "account_id": recording.account_id,
@@ -398,7 +400,7 @@ def _columns(recording: Recording) -> dict[str, Any]:
         "recording_available_until": until,
         "detected_lang": recording.detected_lang,
         "key_id": recording.key_id,
-        "media_until": until or kept_until("recording", for_1_year=year, since=recording.created_at),
+        "media_until": until or kept_until("recording", for_1_year=for_1_year, since=recording.created_at),
     }
 
 
@@ -427,9 +429,9 @@ def _recording(row: Row) -> Recording:
 
 
 def _facts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    unknown = facts.keys() - FACTS
-    if unknown:
-        raise ValueError(f"not facts of a recording: {', '.join(sorted(unknown))}")
+    unknown_names = facts.keys() - FACTS
+    if unknown_names:
+        raise ValueError(f"not facts of a recording: {', '.join(sorted(unknown_names))}")
     values = dict(facts)
     if values.get("recording_available_until") is not None:
         values["media_until"] = values["recording_available_until"]
@@ -437,7 +439,7 @@ def _facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _overview(row: Row) -> Recording:
-    """Return a recording without what its caller may have made long: lists for people do not show it."""
+    """Return a recording without the fields that its caller may have made long: lists for people omit them."""
     recording = _recording(row)
     return replace(recording, config=replace(recording.config, custom_vocabulary=()))
 

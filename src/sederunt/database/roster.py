@@ -1,4 +1,4 @@
-"""Who sat in a meeting and when they spoke: participants, speaking events, and whose voice each audio source is."""
+"""Who sat in a meeting and when they spoke: participants, speaking events, and whose voice each source carries."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from sederunt.errors import Superseded
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 
 _ID = id_parameter("id")
-_BATCH = 500  # rows of one statement, so that an hour's talk does not become one long wait
+_BATCH = 500  # rows of one statement, so that an hour of talk does not block for long
 
 
 class Rosters:
@@ -44,11 +44,12 @@ class Rosters:
         withdrawn: Mapping[str, int] | None = None,
         epoch: int | None = None,
     ) -> None:
-        """Write a roster as it is known now; what was written before stays, names and avatars take the new value.
+        """Write the current roster. Earlier entries stay; names and avatars take the new value.
 
-        Of each participant's events only those not older than the last one written are added, so the whole list may
-        be given each time. `sources`: audio source → participant key. `withdrawn`: participant → Unix milliseconds;
-        their events from then on were written in error, and are written anew; from 0 on, so was their very entry.
+        Of each participant's events only those not older than the last one written are added, so each call may pass the
+        whole list. `sources`: audio source → participant key. `withdrawn`: participant → Unix milliseconds; their
+        events from then on were wrong and are written anew; from 0 on, so was the participant's entry itself.
+
         Raises Superseded, NotFound.
         """
         async with self._database.begin() as connection:
@@ -56,22 +57,25 @@ class Rosters:
             await self._withdraw(connection, bot_id, withdrawn or {})
             await self._save_participants(connection, bot_id, participants)
             await self._save_speaking(connection, bot_id, participants)
-            rows = [{"bot_id": bot_id, "source": s, "participant": storable(k)} for s, k in (sources or {}).items()]
-            await self._write(connection, t.sources, rows, renew=("participant",))
+            rows = [
+                {"bot_id": bot_id, "source": source, "participant": storable(key)}
+                for source, key in (sources or {}).items()
+            ]
+            await self._write(connection, t.sources, rows, renewed_columns=("participant",))
 
     async def participants(self, bot_id: UUID, *, with_events: bool = False) -> list[Participant]:
-        """Return the participants in order of appearance; speaking events only when asked for."""
-        spoken: dict[str, list[SpeakingEvent]] = {}
+        """Return the participants in order of appearance; speaking events only on request."""
+        speaking_events: dict[str, list[SpeakingEvent]] = {}
         for row in await self._speaking.all(id=bot_id) if with_events else ():
             event = SpeakingEvent(type=SpeakingKind(row["type"]), timestamp=row["at_ms"])
-            spoken.setdefault(row["participant"], []).append(event)
+            speaking_events.setdefault(row["participant"], []).append(event)
         return [
             Participant(
                 key=row["key"],
                 name=row["name"],
                 avatar=row["avatar"],
                 first_seen_at=row["first_seen_at"],
-                events=tuple(spoken.get(row["key"], ())),
+                events=tuple(speaking_events.get(row["key"], ())),
             )
             for row in await self._participants.all(id=bot_id)
         ]
@@ -83,8 +87,8 @@ class Rosters:
     async def _save_participants(
         self, connection: AsyncConnection, bot_id: UUID, participants: Sequence[Participant]
     ) -> None:
-        known = func.coalesce(func.max(t.participants.c.position), -1)
-        first = int(await connection.scalar(select(known).where(t.participants.c.bot_id == bot_id)) or 0) + 1
+        last_position = func.coalesce(func.max(t.participants.c.position), -1)
+        first = int(await connection.scalar(select(last_position).where(t.participants.c.bot_id == bot_id)) or 0) + 1
         rows = [
             {
                 "bot_id": bot_id,
@@ -96,13 +100,13 @@ class Rosters:
             }
             for place, participant in enumerate(participants)
         ]
-        await self._write(connection, t.participants, rows, renew=("name", "avatar"))
+        await self._write(connection, t.participants, rows, renewed_columns=("name", "avatar"))
 
     async def _withdraw(self, connection: AsyncConnection, bot_id: UUID, withdrawn: Mapping[str, int]) -> None:
         events = t.speaking_events.c
         for key, since_ms in withdrawn.items():
-            theirs = and_(events.bot_id == bot_id, events.participant == storable(key), events.at_ms >= since_ms)
-            await connection.execute(delete(t.speaking_events).where(theirs))
+            condition = and_(events.bot_id == bot_id, events.participant == storable(key), events.at_ms >= since_ms)
+            await connection.execute(delete(t.speaking_events).where(condition))
             if since_ms == 0:
                 people = t.participants.c
                 entry = and_(people.bot_id == bot_id, people.key == storable(key))
@@ -112,9 +116,9 @@ class Rosters:
         self, connection: AsyncConnection, bot_id: UUID, participants: Sequence[Participant]
     ) -> None:
         events = t.speaking_events.c
-        newest = select(events.participant, func.max(events.at_ms)).where(events.bot_id == bot_id)
-        found = await connection.execute(newest.group_by(events.participant))
-        last = {str(row[0]): int(row[1]) for row in found}
+        statement = select(events.participant, func.max(events.at_ms)).where(events.bot_id == bot_id)
+        result = await connection.execute(statement.group_by(events.participant))
+        last = {str(row[0]): int(row[1]) for row in result}
         rows = [
             {"bot_id": bot_id, "participant": key, "at_ms": event.timestamp, "type": event.type.value}
             for participant in participants
@@ -122,16 +126,21 @@ class Rosters:
             for event in participant.events
             if event.timestamp >= last.get(key, 0)
         ]
-        await self._write(connection, t.speaking_events, rows, renew=())
+        await self._write(connection, t.speaking_events, rows, renewed_columns=())
 
     async def _write(
-        self, connection: AsyncConnection, table: Any, rows: Sequence[Mapping[str, Any]], *, renew: Sequence[str]
+        self,
+        connection: AsyncConnection,
+        table: Any,
+        rows: Sequence[Mapping[str, Any]],
+        *,
+        renewed_columns: Sequence[str],
     ) -> None:
-        """Insert what is new, renew these columns of what is there."""
-        insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
-        statement = insert(table)
-        if renew:
-            values = {name: statement.excluded[name] for name in renew}
+        """Insert new rows; update these columns of existing ones."""
+        dialect_insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        statement = dialect_insert(table)
+        if renewed_columns:
+            values = {name: statement.excluded[name] for name in renewed_columns}
             statement = statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=values)
         else:
             statement = statement.on_conflict_do_nothing()
@@ -140,11 +149,11 @@ class Rosters:
 
 
 async def check_holder(connection: AsyncConnection, bot_id: UUID, epoch: int | None) -> None:
-    """Check who holds a bot. Raises NotFound where there is no such bot, Superseded where it has another holder."""
-    reading = select(t.bots.c.epoch).where(t.bots.c.id == bot_id)
-    # Nobody becomes the holder before what is written after this look is there.
-    found = await connection.scalar(reading if epoch is None else reading.with_for_update(read=True))
-    if found is None:
+    """Check who holds a bot. Raises NotFound if there is no such bot, Superseded if it has another holder."""
+    statement = select(t.bots.c.epoch).where(t.bots.c.id == bot_id)
+    # Locked, so that nobody becomes the holder before the following writes are committed.
+    current_epoch = await connection.scalar(statement if epoch is None else statement.with_for_update(read=True))
+    if current_epoch is None:
         raise unknown_bot()
-    if epoch is not None and found != epoch:
-        raise Superseded(f"Bot {bot_id} is at epoch {found}, the writer at {epoch}.")
+    if epoch is not None and current_epoch != epoch:
+        raise Superseded(f"Bot {bot_id} is at epoch {current_epoch}, the writer at {epoch}.")

@@ -12,20 +12,20 @@ from sederunt.model.budgets import BUDGETS
 
 
 async def refuse_more_rows(
-    connection: AsyncConnection, budget: str, most: float, account_id: UUID, *counted: tuple[Table, ColumnElement[bool]]
+    connection: AsyncConnection, budget: str, most: float, account_id: UUID, *kinds: tuple[Table, ColumnElement[bool]]
 ) -> None:
-    """Raise LimitReached where an account has as many rows as its budget allows; until the end of this transaction
-    nobody else gives it another.
+    """Raise LimitReached if an account has as many rows as its budget allows. Until the transaction ends nobody else
+    adds one to the account.
 
     Args:
-        counted: tables, and which of their rows.
+        kinds: tables, and which of their rows count.
     """
     if most == math.inf:
         return
     await lock_account(connection, account_id)
-    found = 0
-    for table, which in counted:
-        counting = select(func.count()).select_from(table).where(table.c.account_id == account_id, which)
-        found += int(await connection.scalar(counting) or 0)
-    if found >= most:
+    count = 0
+    for table, condition in kinds:
+        statement = select(func.count()).select_from(table).where(table.c.account_id == account_id, condition)
+        count += int(await connection.scalar(statement) or 0)
+    if count >= most:
         raise LimitReached(f"An account has {most:,.0f} {BUDGETS[budget].unit} at the most: remove one first.", budget)

@@ -1,12 +1,12 @@
 """Full-text search in transcripts: FTS5 in SQLite, `tsvector` in PostgreSQL; its words come from `model.search_terms`.
 
 Lines are ordinary rows of `transcript_lines`, one per segment. The index beside it holds their words: a virtual table
-with the line's number as row id, or a table with a vector per line. Neither engine takes a text apart by itself.
+with the line's number as row id, or a table with one vector per line. Neither engine splits a text itself.
 
-Each account has words of its own there: a mark of the account stands before every one. An index that holds everybody's
-words gives out everybody's lines, and those that only begin alike are gathered from all of them before anything else is
-looked at: the more the others have, the longer the search of one who has nothing. Programs of before wrote plain words;
-until `set_apart` has seen to them, both are looked for.
+In the index each account has its own words: every word begins with a mark of the account. An index with everybody's
+words would return everybody's lines and gather prefix matches from all accounts before any other condition applies: the
+more the others have, the longer the search of an account with few lines. Earlier programs wrote plain words; until
+`set_apart` has converted them, search looks for both.
 """
 
 import asyncio
@@ -46,21 +46,21 @@ from sederunt.errors import InvalidConfig
 from sederunt.model.search_terms import Phrase, terms
 from sederunt.model.transcript import Segment
 
-# Made by a migration, in each engine its own way. `rowid` is the line's number.
+# A migration creates it, differently in each engine. `rowid` is the line's number.
 _INDEXED = table("transcript_words", column("rowid", BigInteger), column("words"))
 _QUESTION = bindparam("question", type_=Text())
 _BEFORE = bindparam("before", type_=BigInteger())
 _LONGEST_WORD = 500  # characters: PostgreSQL takes lexemes of up to 2 KiB
-_MARK = 8  # hexadecimal digits, of an id's random part: accounts that have the same only share their words
-_SET_APART_AT_ONCE = 500  # lines: a writer waits no longer than that takes
-_SET_APART_STEPS = 20  # of one call: some seconds
-_RARE = 5_000  # lines that match: so many are found by the index and sorted
-_MERGE_PAGES = 500  # of one step: a writer waits no longer than that takes
+_MARK = 8  # hexadecimal digits of an id's random part; accounts with the same mark only share their words
+_SET_APART_AT_ONCE = 500  # lines; the longest wait of a writer
+_SET_APART_STEPS = 20  # of one call; some seconds
+_RARE = 5_000  # matching lines that are found by the index and sorted
+_MERGE_PAGES = 500  # of one step; the longest wait of a writer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchableLine:
-    """A segment that was found."""
+    """A segment that matches."""
 
     id: int
     resource: Resource
@@ -81,70 +81,71 @@ class IndexedLine:
     end_ms: int
     speaker: str | None
     text: str
-    words: str | None  # of `text`, as the engine takes them; None where those in the index stay
+    words: str | None  # of `text`, in the engine's form; None if those in the index stay
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LineChanges:
-    """What has to change in the index of a resource until its lines are others."""
+    """The changes that bring a resource's index up to date."""
 
     gone: Sequence[int]
-    changed: Sequence[tuple[int, IndexedLine]]  # of the number of a line, what it is now
+    changed: Sequence[tuple[int, IndexedLine]]  # line number → its new content
     fresh: Sequence[IndexedLine]
 
 
 class Search:
-    """Finds lines. Every question names its account."""
+    """Finds lines. Every query names its account."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._newest = database.query(_lines(is_sqlite=database.is_sqlite))
-        # PostgreSQL alone: it would walk all lines from the newest on, however few of them match.
+        # Only for PostgreSQL: it would walk all lines from the newest on, however few match.
         self._some = database.query(_matches())
         self._rare = database.query(_lines(is_sqlite=False, is_rare=True))
         lines = t.transcript_lines.c
-        some = select(lines.id, lines.account_id, lines.text).where(t.IS_PLAIN).limit(_SET_APART_AT_ONCE)
-        self._plain = database.query(some)
+        plain_lines = select(lines.id, lines.account_id, lines.text).where(t.IS_PLAIN).limit(_SET_APART_AT_ONCE)
+        self._plain = database.query(plain_lines)
         self._plain_of = database.query(
             select(lines.id).where(t.IS_PLAIN, lines.account_id == id_parameter("account")).limit(1)
         )
 
     async def find(
-        self, account_id: UUID, asked: Sequence[Phrase], *, before: int | None = None, limit: int = 20
+        self, account_id: UUID, phrases: Sequence[Phrase], *, before: int | None = None, limit: int = 20
     ) -> list[SearchableLine]:
-        """Return lines that hold every phrase, the newest first; `before`: the number of the last line that is
-        known.
+        """Return lines that hold every phrase, newest first; `before`: the number of the last line of the previous
+        page.
         """
-        if not asked:
+        if not phrases:
             return []
         marks = [account_mark(account_id)]
         if await self._plain_of.first(account=account_id):
             marks.append("")
-        question = (_fts5 if self._database.is_sqlite else _tsquery)(asked, marks)
-        place: dict[str, Any] = {"question": question, "before": before or 2**62}
-        newest = self._newest
+        question = (_fts5 if self._database.is_sqlite else _tsquery)(phrases, marks)
+        parameters: dict[str, Any] = {"question": question, "before": before or 2**62}
+        query = self._newest
         if not self._database.is_sqlite:
-            numbers = [row["rowid"] for row in await self._some.all_aside(**place)]
+            numbers = [row["rowid"] for row in await self._some.all_aside(**parameters)]
             if len(numbers) <= _RARE:
-                newest, place = self._rare, {"numbers": numbers, "before": place["before"]}
-        rows = await newest.all_aside(account=account_id, most=limit, **place)
+                query, parameters = self._rare, {"numbers": numbers, "before": parameters["before"]}
+        rows = await query.all_aside(account=account_id, most=limit, **parameters)
         return [SearchableLine(**row) for row in rows]
 
     async def set_apart(self) -> int:
-        """Make words that an older program wrote those of their accounts; in steps, others write in between. Returns
-        of how many lines; 0 where none is left.
+        """Convert an older program's words into those of their accounts; in steps, so that others write in between.
+
+        Returns the number of lines; 0 if none is left.
         """
         count = 0
         for _ in range(_SET_APART_STEPS):
             if not (rows := await self._plain.all()):
                 break
-            said = await asyncio.to_thread(_words_of_rows, rows, is_sqlite=self._database.is_sqlite)
+            words = await asyncio.to_thread(_words_of_rows, rows, is_sqlite=self._database.is_sqlite)
             async with self._database.begin() as connection:
-                count += await _set_apart(connection, rows, said)
+                count += await _set_apart(connection, rows, words)
         return count
 
     async def forget_deleted(self) -> None:
-        """Merge SQLite's index until no word of a deleted line is left in it; in steps, others write in between."""
+        """Merge SQLite's index until it holds no word of a deleted line; in steps, so that others write in between."""
         if not self._database.is_sqlite:
             return
         step = -_MERGE_PAGES  # negative: begin a merge of everything
@@ -156,20 +157,20 @@ class Search:
                     {"step": step},
                 )
                 after = await connection.scalar(text("SELECT total_changes()"))
-            if after - before < 2:  # as its documentation says: nothing was left to merge
+            if after - before < 2:  # fewer than 2, according to its documentation: nothing was left to merge
                 return
             step = _MERGE_PAGES
 
 
 def account_mark(account_id: UUID) -> str:
-    """Return what stands before each word of an account in the index."""
+    """Return the prefix of an account's words in the index."""
     return account_id.hex[-_MARK:]
 
 
 def lines_of(segments: Sequence[Segment], account_id: UUID, *, is_sqlite: bool) -> Sequence[IndexedLine]:
-    """Return what the index keeps of each segment in which something was said.
+    """Return the index entries of the segments that have words.
 
-    Takes a second for a hundred thousand words: call it in a thread, and before a transaction begins.
+    Takes a second for a hundred thousand words: call it in a thread, before a transaction begins.
     """
     return line_changes((), segments, account_id, is_sqlite=is_sqlite).fresh
 
@@ -180,39 +181,41 @@ def kept_lines() -> Select[Any]:
     return select(lines.id, lines.segment, lines.speaker, lines.text).where(lines.resource_id == id_parameter("id"))
 
 
-def line_changes(kept: Sequence[Row], segments: Sequence[Segment], account_id: UUID, *, is_sqlite: bool) -> LineChanges:
-    """Return what makes the lines that are kept those of these segments: mostly a few of them are others. Pure."""
+def line_changes(
+    stored_lines: Sequence[Row], segments: Sequence[Segment], account_id: UUID, *, is_sqlite: bool
+) -> LineChanges:
+    """Return the changes that turn the stored lines into those of these segments; mostly few differ. Pure."""
     words_of, mark = _fts5_words if is_sqlite else _tsvector, account_mark(account_id)
-    before = {row["segment"]: row for row in kept}
-    changed: list[tuple[int, IndexedLine]] = []
-    fresh: list[IndexedLine] = []
+    rows_by_segment = {row["segment"]: row for row in stored_lines}
+    changed_lines: list[tuple[int, IndexedLine]] = []
+    new_lines: list[IndexedLine] = []
     for place, segment in enumerate(segments):
         if not segment.transcript.strip():
             continue
         speaker = storable(segment.speaker_name) if segment.speaker_name else None
-        said = storable(segment.transcript)
-        row = before.pop(place, None)
-        if row is not None and (row["speaker"], row["text"]) == (speaker, said):
+        spoken_text = storable(segment.transcript)
+        row = rows_by_segment.pop(place, None)
+        if row is not None and (row["speaker"], row["text"]) == (speaker, spoken_text):
             continue
         line = IndexedLine(
             segment=place,
             start_ms=round(segment.start * 1000),
             end_ms=round(segment.end * 1000),
             speaker=speaker,
-            text=said,
-            words=None if row is not None and row["text"] == said else words_of(said, mark),
+            text=spoken_text,
+            words=None if row is not None and row["text"] == spoken_text else words_of(spoken_text, mark),
         )
         if row is None:
-            fresh.append(line)
+            new_lines.append(line)
         else:
-            changed.append((row["id"], line))
-    return LineChanges(gone=[row["id"] for row in before.values()], changed=changed, fresh=fresh)
+            changed_lines.append((row["id"], line))
+    return LineChanges(gone=[row["id"] for row in rows_by_segment.values()], changed=changed_lines, fresh=new_lines)
 
 
 async def index(
     connection: AsyncConnection, resource: Resource, resource_id: UUID, account_id: UUID, lines: Sequence[IndexedLine]
 ) -> None:
-    """Put these lines in place of what the index has of a resource, inside the caller's transaction."""
+    """Replace the lines of a resource in the index, inside the caller's transaction."""
     await remove(connection, resource_id)
     await _add(connection, resource, resource_id, account_id, lines)
 
@@ -220,17 +223,19 @@ async def index(
 async def change(
     connection: AsyncConnection, resource: Resource, resource_id: UUID, account_id: UUID, changes: LineChanges
 ) -> None:
-    """Change the lines of a resource, inside the caller's transaction. Those that stay others keep their numbers."""
+    """Change the lines of a resource, inside the caller's transaction. Unchanged lines keep their numbers."""
     if changes.gone:
         await _remove(connection, t.transcript_lines.c.id.in_(changes.gone))
     if changes.changed:
-        this = t.transcript_lines.c.id == bindparam("line")
+        is_line = t.transcript_lines.c.id == bindparam("line")
         await connection.execute(
-            update(t.transcript_lines).where(this).values(speaker=bindparam("speaker"), text=bindparam("text")),
+            update(t.transcript_lines).where(is_line).values(speaker=bindparam("speaker"), text=bindparam("text")),
             [{"line": number, "speaker": line.speaker, "text": line.text} for number, line in changes.changed],
         )
-    if said := [{"line": number, "said": line.words} for number, line in changes.changed if line.words is not None]:
-        await _put_words(connection, said)
+    if new_words := [
+        {"line": number, "said": line.words} for number, line in changes.changed if line.words is not None
+    ]:
+        await _put_words(connection, new_words)
     await _add(connection, resource, resource_id, account_id, changes.fresh)
 
 
@@ -239,13 +244,13 @@ async def _add(
 ) -> None:
     if not lines:
         return
-    whose = {"account_id": account_id, "resource": resource, "resource_id": resource_id, "is_apart": True}
-    shown = ("segment", "start_ms", "end_ms", "speaker", "text")
+    owner = {"account_id": account_id, "resource": resource, "resource_id": resource_id, "is_apart": True}
+    names = ("segment", "start_ms", "end_ms", "speaker", "text")
     await connection.execute(
-        insert(t.transcript_lines), [whose | {name: getattr(line, name) for name in shown} for line in lines]
+        insert(t.transcript_lines), [owner | {name: getattr(line, name) for name in names} for line in lines]
     )
-    written = select(t.transcript_lines.c.id, t.transcript_lines.c.segment)
-    rows = (await connection.execute(written.where(t.transcript_lines.c.resource_id == resource_id))).all()
+    statement = select(t.transcript_lines.c.id, t.transcript_lines.c.segment)
+    rows = (await connection.execute(statement.where(t.transcript_lines.c.resource_id == resource_id))).all()
     words = {line.segment: line.words for line in lines}
     await connection.execute(
         insert(_INDEXED).values(rowid=bindparam("line"), words=_said(connection)),
@@ -253,18 +258,18 @@ async def _add(
     )
 
 
-async def _set_apart(connection: AsyncConnection, rows: Sequence[Row], said: Sequence[str]) -> int:
+async def _set_apart(connection: AsyncConnection, rows: Sequence[Row], words_of_rows: Sequence[str]) -> int:
     lines = t.transcript_lines.c
-    these = select(lines.id, lines.text).where(t.IS_PLAIN, lines.id.in_([row["id"] for row in rows]))
-    still = {row.id: row.text for row in await connection.execute(these.with_for_update())}
-    same = [
+    statement = select(lines.id, lines.text).where(t.IS_PLAIN, lines.id.in_([row["id"] for row in rows]))
+    current_texts = {row.id: row.text for row in await connection.execute(statement.with_for_update())}
+    unchanged_lines = [
         {"line": row["id"], "said": words}
-        for row, words in zip(rows, said, strict=True)
-        if still.get(row["id"]) == row["text"]
+        for row, words in zip(rows, words_of_rows, strict=True)
+        if current_texts.get(row["id"]) == row["text"]
     ]
-    if same:
-        await _put_words(connection, same)
-    return len(same)
+    if unchanged_lines:
+        await _put_words(connection, unchanged_lines)
+    return len(unchanged_lines)
 
 
 def _words_of_rows(rows: Sequence[Row], *, is_sqlite: bool) -> list[str]:
@@ -272,32 +277,32 @@ def _words_of_rows(rows: Sequence[Row], *, is_sqlite: bool) -> list[str]:
     return [words_of(row["text"], account_mark(row["account_id"])) for row in rows]
 
 
-async def _put_words(connection: AsyncConnection, said: Sequence[dict[str, Any]]) -> None:
-    """Put words in place of those of these lines, as their accounts'."""
-    this, line = _INDEXED.c.rowid == bindparam("line"), t.transcript_lines.c.id == bindparam("line")
-    await connection.execute(update(_INDEXED).where(this).values(words=_said(connection)), said)
-    numbers = [{"line": each["line"]} for each in said]
-    await connection.execute(update(t.transcript_lines).where(line).values(is_apart=True), numbers)
+async def _put_words(connection: AsyncConnection, line_words: Sequence[dict[str, Any]]) -> None:
+    """Replace the words of these lines with their accounts' own."""
+    is_indexed_line, is_line = _INDEXED.c.rowid == bindparam("line"), t.transcript_lines.c.id == bindparam("line")
+    await connection.execute(update(_INDEXED).where(is_indexed_line).values(words=_said(connection)), line_words)
+    numbers = [{"line": line["line"]} for line in line_words]
+    await connection.execute(update(t.transcript_lines).where(is_line).values(is_apart=True), numbers)
 
 
 def _said(connection: AsyncConnection) -> ColumnElement[Any]:
-    said = bindparam("said", type_=Text())
-    return said if connection.dialect.name == "sqlite" else cast(said, postgresql.TSVECTOR)
+    words = bindparam("said", type_=Text())
+    return words if connection.dialect.name == "sqlite" else cast(words, postgresql.TSVECTOR)
 
 
 async def remove(connection: AsyncConnection, resource_id: UUID) -> None:
-    """Take a resource out of the index, inside the caller's transaction."""
+    """Remove a resource from the index, inside the caller's transaction."""
     await _remove(connection, t.transcript_lines.c.resource_id == resource_id)
 
 
-async def _remove(connection: AsyncConnection, lines: ColumnElement[bool]) -> None:
-    ids = select(t.transcript_lines.c.id).where(lines)
+async def _remove(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
+    ids = select(t.transcript_lines.c.id).where(condition)
     await connection.execute(delete(_INDEXED).where(_INDEXED.c.rowid.in_(ids)))
-    await connection.execute(delete(t.transcript_lines).where(lines))
+    await connection.execute(delete(t.transcript_lines).where(condition))
 
 
 def cursor_number(cursor: str | None) -> int | None:
-    """Return the number of the last line of the page before. Raises InvalidConfig for a cursor that is not ours."""
+    """Return the number of the last line of the previous page. Raises InvalidConfig for a foreign cursor."""
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
@@ -306,7 +311,7 @@ def cursor_number(cursor: str | None) -> int | None:
 
 
 def _matches() -> Select[Any]:
-    """Return the statement that asks PostgreSQL's index alone, in no order, for some more lines than are rare."""
+    """Return the statement that asks PostgreSQL's index alone, unordered, for one more line than counts as rare."""
     return select(_INDEXED.c.rowid).where(_tsvector_matches(), _INDEXED.c.rowid < _BEFORE).limit(_RARE + 1)
 
 
@@ -315,7 +320,7 @@ def _tsvector_matches() -> ColumnElement[bool]:
 
 
 def _lines(*, is_sqlite: bool, is_rare: bool = False) -> Select[Any]:
-    """Return the statement of `find`. What is being deleted is not found any more."""
+    """Return the statement of `find`. It omits what is being deleted."""
     lines = t.transcript_lines
     if is_rare:
         match: ColumnElement[bool] = lines.c.id == any_(bindparam("numbers", type_=postgresql.ARRAY(BigInteger)))
@@ -323,8 +328,8 @@ def _lines(*, is_sqlite: bool, is_rare: bool = False) -> Select[Any]:
         match = literal_column("transcript_words").op("MATCH")(_QUESTION)
     else:
         match = _tsvector_matches()
-    columns = [c for c in lines.c if c.key not in ("account_id", "is_apart")]
-    # FTS5 gives its matches by row id, from either end: by the line's own number it would have to sort them all.
+    columns = [column for column in lines.c if column.key not in ("account_id", "is_apart")]
+    # FTS5 returns matches in order of row id, from either end; by the line's own number it would sort them all.
     number = _INDEXED.c.rowid if is_sqlite else lines.c.id
     return (
         select(*columns)
@@ -356,22 +361,22 @@ def _fts5_words(line: str, mark: str) -> str:
 
 
 def _tsvector(line: str, mark: str) -> str:
-    """Return lexemes with their places; beyond the 16,383rd PostgreSQL knows no place, only that the word is there."""
+    """Return lexemes with their positions; PostgreSQL stores no position above 16,383, only the word."""
     return " ".join(f"'{word}':{min(place, 16_383)}" for place, word in enumerate(_words(line, mark), 1))
 
 
-def _fts5(asked: Sequence[Phrase], marks: Sequence[str]) -> str:
-    """Write a query for FTS5. Words are letters, digits and marks: nothing in them has to be escaped."""
+def _fts5(phrases: Sequence[Phrase], marks: Sequence[str]) -> str:
+    """Write a query for FTS5. Words are letters, digits and marks, so nothing needs escaping."""
 
     def one(phrase: Phrase, mark: str) -> str:
         return f'"{" ".join(mark + word for word in phrase.words)}"{"*" if phrase.may_go_on else ""}'
 
-    return " AND ".join(f"({' OR '.join(one(phrase, mark) for mark in marks)})" for phrase in asked)
+    return " AND ".join(f"({' OR '.join(one(phrase, mark) for mark in marks)})" for phrase in phrases)
 
 
-def _tsquery(asked: Sequence[Phrase], marks: Sequence[str]) -> str:
+def _tsquery(phrases: Sequence[Phrase], marks: Sequence[str]) -> str:
     def one(phrase: Phrase, mark: str) -> str:
         words = " <-> ".join(f"'{mark}{word}'" for word in phrase.words)
         return f"({words}{':*' if phrase.may_go_on else ''})"
 
-    return " & ".join(f"({' | '.join(one(phrase, mark) for mark in marks)})" for phrase in asked)
+    return " & ".join(f"({' | '.join(one(phrase, mark) for mark in marks)})" for phrase in phrases)

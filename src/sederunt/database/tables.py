@@ -1,4 +1,4 @@
-"""Every table. Ids are uuids, times are microseconds, documents are JSON that nobody searches in."""
+"""Every table. Ids are UUIDs, times are microseconds, documents are JSON that is never searched."""
 
 from sqlalchemy import (
     BigInteger,
@@ -39,8 +39,8 @@ accounts = Table(
     Column("name", Text, nullable=False, unique=True),
     Column("created_at", Moment, nullable=False),
     Column("reserved", Integer, nullable=False, server_default=text("0")),  # bots booked ahead
-    Column("webhook_secret", LargeBinary),  # sealed; made when first asked for
-    Column("webhook_secret_before", LargeBinary),  # sealed; the one before signs beside it for a while
+    Column("webhook_secret", LargeBinary),  # sealed; made on first use
+    Column("webhook_secret_before", LargeBinary),  # sealed; the previous one, which also signs for a while
     Column("webhook_secret_before_until", Moment),
 )
 
@@ -86,7 +86,7 @@ meeting_accounts = Table(
     Column("secret", LargeBinary, nullable=False),  # sealed: a browser state, or a password
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
-    # With all that lists show: the columns behind a secret of megabytes are far away in its row.
+    # Contains all columns that lists show: in the row, they lie behind a secret of megabytes.
     Index("meeting_accounts_in_order", "account_id", "created_at", "id", "service", "email", "updated_at"),
 )
 
@@ -96,7 +96,7 @@ people = Table(
     "people",
     metadata,
     Column("id", Uuid, primary_key=True),
-    Column("email", Text, unique=True),  # in small letters; None until they chose one
+    Column("email", Text, unique=True),  # in lower case; None until the person chooses one
     Column("name", Text, nullable=False),
     Column("password_hash", Text),  # Argon2id; None: a link or their organisation signs them in
     Column("created_at", Moment, nullable=False),
@@ -111,14 +111,14 @@ members = Table(
     PrimaryKeyConstraint("person_id", "account_id"),
 )
 
-# Who somebody is at an OpenID provider.
+# Identities of people at OpenID providers.
 identities = Table(
     "identities",
     metadata,
     Column("issuer", Text, nullable=False),
     Column("subject", Text, nullable=False),
     Column("person_id", Uuid, ForeignKey("people.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("made", Boolean, nullable=False),  # the person came by it, and has the role that its claims give
+    Column("made", Boolean, nullable=False),  # it created the person, whose role its claims give
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("issuer", "subject"),
 )
@@ -159,7 +159,7 @@ audit = Table(
     sqlite_autoincrement=True,
 )
 
-# What all processes share and keeps for ever (the pepper of the keys, the secret of signed links), sealed.
+# Permanent secrets that all processes share (the pepper of the keys, the secret of signed links), sealed.
 house_secrets = Table(
     "house_secrets",
     metadata,
@@ -177,7 +177,7 @@ bots = Table(
     Column("config", Document, nullable=False),
     Column("zak", LargeBinary),  # sealed; the rest of `authentication` is in `config`
     Column("status", Text, nullable=False),
-    Column("stop_reason", Text),  # kept from the moment it is known; shown only with an ending that allows it
+    Column("stop_reason", Text),  # stored once it is known; shown only with an ending that allows it
     Column("created_at", Moment, nullable=False),
     Column("scheduled_for", Moment),
     Column("finished_at", Moment),
@@ -196,7 +196,7 @@ bots = Table(
     Column("stop_requested", Boolean, nullable=False, server_default=text("false")),
     Column("delete_requested", Boolean, nullable=False, server_default=text("false")),
     Column("secret", Text, nullable=False, server_default=text("''")),
-    Column("media_until", Moment),  # set at the ending: until then its objects stay in storage, whatever the ending
+    Column("media_until", Moment),  # set at the ending, whatever it is; the objects stay in storage until then
     Column("media_removed_at", Moment),
     Column("key_id", Uuid),  # the API key that asked for it
     Column("origin", Document),  # the request that made it
@@ -204,13 +204,13 @@ bots = Table(
     Index("bots_newest_of_status", "account_id", "status", "created_at", "id"),
     Index("bots_in_status", "status", "created_at"),  # of all accounts
 )
-# Written out, not bound: a partial index serves only a query that says the same, word for word.
+# A literal, not a bind parameter: a partial index serves only a query with the same words.
 IS_SCHEDULED = bots.c.status == literal_column("'scheduled'")
-# At a host, or on the way there. Few of all bots ever.
+# At a host, or on the way there; a small part of all bots.
 IS_AT_WORK: ColumnElement[bool] = literal_column("status IN ('booting', 'joining', 'leaving', 'recording')")
-# A caller sees nothing of a bot that is about to be deleted.
+# Callers do not see a bot that is about to be deleted.
 IS_VISIBLE = bots.c.delete_requested == false()
-_IS_GOING = text("delete_requested")  # few of all rows ever; PostgreSQL looks through them at each search
+_IS_GOING = text("delete_requested")  # a small part of all rows; PostgreSQL scans them at each search
 Index("bots_going", bots.c.id, sqlite_where=_IS_GOING, postgresql_where=_IS_GOING)
 _MEDIA_LEFT = bots.c.media_removed_at.is_(None)
 Index("bots_due", bots.c.scheduled_for, sqlite_where=IS_SCHEDULED, postgresql_where=IS_SCHEDULED)
@@ -220,7 +220,7 @@ Index(
 Index("bots_at_work", bots.c.account_id, sqlite_where=IS_AT_WORK, postgresql_where=IS_AT_WORK)
 Index("bots_expiring", bots.c.media_until, sqlite_where=_MEDIA_LEFT, postgresql_where=_MEDIA_LEFT)
 
-# One row per metadata entry, as a digest of name and value: found by index, whatever their length.
+# One row per metadata entry, as a digest of name and value: an index finds it, whatever their length.
 bot_metadata = Table(
     "bot_metadata",
     metadata,
@@ -238,7 +238,7 @@ bot_events = Table(
     Column("data", Document, nullable=False),
     Column("created_at", Moment, nullable=False),
     Index("bot_events_in_order", "bot_id", "id"),
-    sqlite_autoincrement=True,  # an id is a feed's sequence: it must not come again after a deletion
+    sqlite_autoincrement=True,  # ids number a feed's events and must not be reused after a deletion
 )
 
 participants = Table(
@@ -272,7 +272,7 @@ sources = Table(
     PrimaryKeyConstraint("bot_id", "source"),
 )
 
-# What was said so far, as live listeners were told it. The transcript after the call is made of it.
+# The lines so far, as published to live listeners. The transcript after the call is made of them.
 live_segments = Table(
     "live_segments",
     metadata,
@@ -281,7 +281,7 @@ live_segments = Table(
     Column("revision", Integer, nullable=False),  # how often it was replaced
     Column("start_ms", BigInteger, nullable=False),
     Column("source", Text, nullable=False),
-    Column("voice", Text, nullable=False),  # whose number its `speaker` is
+    Column("voice", Text, nullable=False),  # the voice that its `speaker` numbers
     Column("segment", Document, nullable=False),  # in the shape of a transcript's
     PrimaryKeyConstraint("bot_id", "segment_id"),
 )
@@ -345,7 +345,7 @@ transcripts = Table(
     Column("updated_at", Moment, nullable=False),
 )
 
-# Every segment of every transcript, as search finds it. The index over it is the engine's own: see `search`.
+# Every segment of every transcript, for search. The index over it is the engine's own: see `search`.
 transcript_lines = Table(
     "transcript_lines",
     metadata,
@@ -358,18 +358,18 @@ transcript_lines = Table(
     Column("end_ms", BigInteger, nullable=False),
     Column("speaker", Text),
     Column("text", Text, nullable=False),
-    # Whether its words stand in the index as its account's own. Programs of before 28 November 2026 write them plain.
+    # Whether the index holds its words as its account's own. Programs from before 28 November 2026 write them plain.
     Column("is_apart", Boolean, nullable=False, server_default=text("false")),
     sqlite_autoincrement=True,
 )
 IS_PLAIN: ColumnElement[bool] = literal_column("NOT is_apart")
 Index("transcript_lines_plain", transcript_lines.c.account_id, sqlite_where=IS_PLAIN, postgresql_where=IS_PLAIN)
 
-# What people put right in a transcript. The transcript stays as it was heard.
+# People's corrections of a transcript. The transcript itself stays unchanged.
 corrections = Table(
     "corrections",
     metadata,
-    Column("position", RISING, primary_key=True),  # later ones see what earlier ones left
+    Column("position", RISING, primary_key=True),  # later corrections apply to the result of earlier ones
     Column("id", Uuid, nullable=False, unique=True),
     Column("resource_id", Uuid, nullable=False, index=True),
     Column("kind", Text, nullable=False),  # word, speaker, participant
@@ -381,20 +381,20 @@ corrections = Table(
     Column("created_at", Moment, nullable=False),
 )
 
-# What was answered to a request with an Idempotency-Key, written with what it made.
+# Responses to requests with an Idempotency-Key, written together with the created resource.
 first_answers = Table(
     "first_answers",
     metadata,
     Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
     Column("key", Text, nullable=False),
-    Column("fingerprint", LargeBinary, nullable=False),  # SHA-256 of what was asked
+    Column("fingerprint", LargeBinary, nullable=False),  # SHA-256 of the request
     Column("resource_id", Uuid, nullable=False, index=True),
-    Column("body", Text),  # None: what was made is deleted
+    Column("body", Text),  # None: the resource is deleted
     Column("expires_at", Moment, nullable=False, index=True),
     PrimaryKeyConstraint("account_id", "key"),
 )
 
-# What each resource has in storage, and how long its sound is. Gone with its files.
+# What each resource has in storage, and how long its sound is. Deleted with its files.
 holdings = Table(
     "holdings",
     metadata,
@@ -406,7 +406,7 @@ holdings = Table(
     Index("holdings_of_account", "account_id", "stored_bytes"),
 )
 
-# What was used, one row per resource that ended. It stays when the resource is deleted, and holds nothing of it.
+# Usage, one row per ended resource. It outlives the resource, and contains nothing of its content.
 usage = Table(
     "usage",
     metadata,
@@ -414,13 +414,13 @@ usage = Table(
     Column("account_id", Uuid, nullable=False),
     Column("resource", Text, nullable=False),
     Column("key_id", Uuid),
-    Column("model", Text, nullable=False),  # as it was asked for
-    Column("own_key", Boolean, nullable=False),  # of the vendor: its owner pays the vendor
+    Column("model", Text, nullable=False),  # as requested
+    Column("own_key", Boolean, nullable=False),  # the caller's own vendor key: the caller pays the vendor
     Column("video", Boolean, nullable=False),
     Column("realtime_audio", Boolean, nullable=False),
     Column("for_1_year", Boolean, nullable=False),
     Column("ended_at", Moment, nullable=False),
-    Column("minutes", Integer, nullable=False),  # begun ones count
+    Column("minutes", Integer, nullable=False),  # rounded up
     Column("waiting_minutes", Integer, nullable=False),
     Index("usage_of_account", "account_id", "ended_at"),
 )
@@ -454,9 +454,9 @@ delivery_attempts = Table(
     Column("id", RISING, primary_key=True),
     Column("delivery_id", Uuid, ForeignKey("deliveries.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("at", Moment, nullable=False),
-    Column("status", Integer),  # None where no answer came
+    Column("status", Integer),  # None if no answer came
     Column("ms", Integer, nullable=False),
-    Column("answer", Text, nullable=False),  # the first 250 characters, or what went wrong
+    Column("answer", Text, nullable=False),  # the first 250 characters, or the error
 )
 
 outbox = Table(
@@ -471,7 +471,7 @@ outbox = Table(
     sqlite_autoincrement=True,
 )
 
-# What remains of a deleted resource: that it was deleted, and whether everything is gone already.
+# What remains of a deleted resource: that it was deleted, and whether everything is removed already.
 deletions = Table(
     "deletions",
     metadata,
@@ -484,7 +484,7 @@ deletions = Table(
 _UNFINISHED = deletions.c.finished_at.is_(None)
 Index("deletions_unfinished", deletions.c.requested_at, sqlite_where=_UNFINISHED, postgresql_where=_UNFINISHED)
 
-# How often the job of a resource was begun; rows go with the resource.
+# How often the job of a resource began; rows are deleted with the resource.
 job_beginnings = Table(
     "job_beginnings",
     metadata,
@@ -502,19 +502,19 @@ calendar_feeds = Table(
     Column("id", Uuid, primary_key=True),
     Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("name", Text, nullable=False),
-    Column("address", LargeBinary, nullable=False),  # sealed: whoever knows it reads the calendar
-    Column("host", Text, nullable=False),  # of the address; lists show it
+    Column("address", LargeBinary, nullable=False),  # sealed: anybody who knows it can read the calendar
+    Column("host", Text, nullable=False),  # of the address, for lists
     Column("rule", Text, nullable=False),
     Column("keyword", Text, nullable=False),
     Column("attendee", Text, nullable=False),
-    Column("bot", Document, nullable=False),  # what its bots are to be, in the words of a request
+    Column("bot", Document, nullable=False),  # the options of its bots, as in a request
     Column("created_at", Moment, nullable=False),
     Column("next_check_at", Moment, nullable=False, index=True),
-    Column("checked_at", Moment),  # with success
+    Column("checked_at", Moment),  # last success
     Column("etag", Text),
     Column("modified", Text),
     Column("fault", Text),  # of the last look
-    Column("time_zone", Text),  # of times that name none
+    Column("time_zone", Text),  # of times without a zone
     Column("warnings", Document),  # of the last look that read the calendar
     Column("left_out", Document),  # the events of that look that get no bot, with the reasons
 )
@@ -523,20 +523,20 @@ calendar_meetings = Table(
     "calendar_meetings",
     metadata,
     Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
-    Column("key", Text, nullable=False),  # of the event, in every calendar that has it
+    Column("key", Text, nullable=False),  # of the event; the same in every calendar that has it
     Column("feed_id", Uuid, ForeignKey("calendar_feeds.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("bot_id", Uuid, nullable=False),
-    Column("made", Boolean, nullable=False),  # False: its bot is promised
+    Column("made", Boolean, nullable=False),  # False: its bot is only promised
     Column("title", Text, nullable=False),
     Column("starts_at", Moment, nullable=False),
     Column("meeting_url", Text, nullable=False),
     PrimaryKeyConstraint("account_id", "key"),
 )
 
-# One row: the schema for which the oldest program was written that works with this one.
+# One row: the schema of the oldest program that works with this one.
 oldest_program = Table("oldest_program", metadata, Column("revision", Text, primary_key=True))
 
-# One row: the time by which media was last judged old enough to go, or not.
+# One row: the time by which the age of media was last judged.
 retention_times = Table(
     "retention_times", metadata, Column("id", Integer, primary_key=True), Column("believed", Moment, nullable=False)
 )

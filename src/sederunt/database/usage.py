@@ -1,4 +1,4 @@
-"""What accounts used: a row per bot and recording that ended, written with its ending; it outlives the resource."""
+"""What accounts used: a row per ended bot and recording, written with the ending; it outlives the resource."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _ALIKE = ("resource", "key_id", "model", "own_key", "video", "realtime_audio", "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Used:
-    """What resources of one day cost that are alike in everything that has a price."""
+    """The usage of one day by resources that are alike in everything that has a price."""
 
     day: int  # days since 1970
     resource: Resource
@@ -41,30 +41,30 @@ class Used:
 
 
 class Usage:
-    """Reads what was used."""
+    """Reads usage."""
 
     def __init__(self, database: Database) -> None:
-        rows = t.usage.c
-        day = type_coerce(rows.ended_at, BigInteger()).op("/")(literal_column(str(_DAY_US))).label("day")
-        alike = [rows[name] for name in _ALIKE]
+        columns = t.usage.c
+        day = type_coerce(columns.ended_at, BigInteger()).op("/")(literal_column(str(_DAY_US))).label("day")
+        grouping = [columns[name] for name in _ALIKE]
         sums = [
             func.count().label("count"),
-            func.sum(rows.minutes).label("minutes"),
-            func.sum(rows.waiting_minutes).label("waiting_minutes"),
+            func.sum(columns.minutes).label("minutes"),
+            func.sum(columns.waiting_minutes).label("waiting_minutes"),
         ]
-        within = (
-            rows.account_id == id_parameter("account"),
-            rows.ended_at >= bindparam("since", type_=Moment()),
-            rows.ended_at < bindparam("until", type_=Moment()),
+        conditions = (
+            columns.account_id == id_parameter("account"),
+            columns.ended_at >= bindparam("since", type_=Moment()),
+            columns.ended_at < bindparam("until", type_=Moment()),
         )
         self._between = database.query(
-            select(day, *alike, *sums).where(*within).group_by(day, *alike).order_by(day, *alike)
+            select(day, *grouping, *sums).where(*conditions).group_by(day, *grouping).order_by(day, *grouping)
         )
-        used_keys = t.api_keys.c.id.in_(select(rows.key_id).where(*within))
+        used_keys = t.api_keys.c.id.in_(select(columns.key_id).where(*conditions))
         self._key_names = database.query(select(t.api_keys.c.id, t.api_keys.c.name).where(used_keys))
 
     async def between(self, account_id: UUID, since: datetime, until: datetime) -> list[Used]:
-        """Return what an account used from `since` on and before `until`, by day, the oldest first."""
+        """Return an account's usage from `since` on and before `until`, by day, oldest first."""
         rows = await self._between.all_aside(account=account_id, since=since, until=until)
         flags = ("own_key", "video", "realtime_audio", "for_1_year")
         return [Used(**{**row, **{name: bool(row[name]) for name in flags}}) for row in rows]
@@ -76,7 +76,7 @@ class Usage:
 
 
 async def note_bot(connection: AsyncConnection, bot: Bot, now: datetime) -> None:
-    """Write inside the caller's transaction what a bot that ends has used; a later ending takes its place."""
+    """Write an ending bot's usage inside the caller's transaction; a later ending replaces it."""
     config = bot.config
     await _note(
         connection,
@@ -98,10 +98,10 @@ async def note_bot(connection: AsyncConnection, bot: Bot, now: datetime) -> None
 
 
 async def note_recording(connection: AsyncConnection, recording: Recording, now: datetime) -> None:
-    """Note a recording: its minutes are those up to the last word, none where nothing was transcribed."""
+    """Note a recording: its minutes are those up to the last word, none if nothing was transcribed."""
     lines = t.transcript_lines.c
-    last = select(func.max(lines.end_ms)).where(lines.resource_id == recording.id)
-    heard_ms = await connection.scalar(last) or 0
+    statement = select(func.max(lines.end_ms)).where(lines.resource_id == recording.id)
+    transcribed_ms = await connection.scalar(statement) or 0
     config = recording.config
     await _note(
         connection,
@@ -116,13 +116,13 @@ async def note_recording(connection: AsyncConnection, recording: Recording, now:
             "realtime_audio": False,
             "for_1_year": config.store_recording_for_1_year,
             "ended_at": now,
-            "minutes": -(-heard_ms // 60_000),
+            "minutes": -(-transcribed_ms // 60_000),
             "waiting_minutes": 0,
         },
     )
 
 
 async def _note(connection: AsyncConnection, values: Mapping[str, Any]) -> None:
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    noting = insert(t.usage).values(values)
-    await connection.execute(noting.on_conflict_do_update(index_elements=["resource_id"], set_=dict(values)))
+    dialect_insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    statement = dialect_insert(t.usage).values(values)
+    await connection.execute(statement.on_conflict_do_update(index_elements=["resource_id"], set_=dict(values)))

@@ -1,4 +1,4 @@
-"""Credentials of vendors and meeting accounts, their secrets sealed. Opening them is done above, in accounts/."""
+"""Credentials of vendors and meeting accounts, their secrets sealed. `accounts/` opens them."""
 
 import math
 from dataclasses import asdict, dataclass, fields
@@ -18,7 +18,7 @@ from sederunt.errors import NotFound
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedCredential:
-    """A vendor's key that a caller lent us, without the key."""
+    """A caller's vendor key, without the key itself."""
 
     id: UUID
     account_id: UUID
@@ -36,7 +36,7 @@ class CredentialRow(ListedCredential):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedMeetingAccount:
-    """An account a bot can sign in with, without its secret, which may have megabytes."""
+    """An account with which a bot can sign in, without its secret, which may have megabytes."""
 
     id: UUID
     account_id: UUID
@@ -52,7 +52,7 @@ class MeetingAccountRow(ListedMeetingAccount):
 
 
 class Vault:
-    """The store of sealed things. Every question names the account it is asked for."""
+    """The store of sealed things. Every query names its account."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -64,17 +64,17 @@ class Vault:
         )
 
     async def add_credential(self, row: CredentialRow, *, most: float = math.inf) -> None:
-        """Store a credential. Raises LimitReached where its account has `most`."""
+        """Store a credential. Raises LimitReached if its account has `most`."""
         await self._add(t.credentials, row, "credentials", most)
 
     async def credentials(self, account_id: UUID) -> list[ListedCredential]:
-        """Return the account's, oldest first."""
+        """Return the account's credentials, oldest first."""
         return [ListedCredential(**row) for row in await self._credentials.all(account=account_id)]
 
     async def credential_page(self, account_id: UUID, page: ListPageRequest) -> ListPage[ListedCredential]:
-        """Return a page of the account's. Raises InvalidConfig for a cursor that is not ours."""
-        owned = _columns(t.credentials, ListedCredential).where(t.credentials.c.account_id == account_id)
-        return await read_page(self._database, owned, t.credentials, page, lambda row: ListedCredential(**row))
+        """Return a page of the account's credentials. Raises InvalidConfig for a foreign cursor."""
+        statement = _columns(t.credentials, ListedCredential).where(t.credentials.c.account_id == account_id)
+        return await read_page(self._database, statement, t.credentials, page, lambda row: ListedCredential(**row))
 
     async def credential(self, credential_id: UUID, account_id: UUID) -> CredentialRow:
         """Return a credential. Raises NotFound."""
@@ -89,17 +89,21 @@ class Vault:
             raise NotFound("There is no credential with this id.")
 
     async def add_meeting_account(self, row: MeetingAccountRow, *, most: float = math.inf) -> None:
-        """Store a meeting account. Raises LimitReached where its account has `most`."""
+        """Store a meeting account. Raises LimitReached if its account has `most`."""
         await self._add(t.meeting_accounts, row, "meeting_accounts", most)
 
     async def meeting_accounts(self, account_id: UUID) -> list[ListedMeetingAccount]:
-        """Return the account's, oldest first."""
+        """Return the account's meeting accounts, oldest first."""
         return [ListedMeetingAccount(**row) for row in await self._meeting_accounts.all(account=account_id)]
 
     async def meeting_account_page(self, account_id: UUID, page: ListPageRequest) -> ListPage[ListedMeetingAccount]:
-        """Return a page of the account's. Raises InvalidConfig for a cursor that is not ours."""
-        owned = _columns(t.meeting_accounts, ListedMeetingAccount).where(t.meeting_accounts.c.account_id == account_id)
-        return await read_page(self._database, owned, t.meeting_accounts, page, lambda row: ListedMeetingAccount(**row))
+        """Return a page of the account's meeting accounts. Raises InvalidConfig for a foreign cursor."""
+        statement = _columns(t.meeting_accounts, ListedMeetingAccount).where(
+            t.meeting_accounts.c.account_id == account_id
+        )
+        return await read_page(
+            self._database, statement, t.meeting_accounts, page, lambda row: ListedMeetingAccount(**row)
+        )
 
     async def meeting_account(self, meeting_account_id: UUID, account_id: UUID) -> MeetingAccountRow:
         """Return a meeting account. Raises NotFound."""
@@ -109,12 +113,12 @@ class Vault:
         return MeetingAccountRow(**row)
 
     async def renew_meeting_account(self, meeting_account_id: UUID, account_id: UUID, secret: bytes) -> None:
-        """Put a new sealed secret in place of the old one. Raises NotFound."""
-        owned = (t.meeting_accounts.c.id == meeting_account_id, t.meeting_accounts.c.account_id == account_id)
-        renewing = update(t.meeting_accounts).where(*owned)
+        """Replace the sealed secret. Raises NotFound."""
+        conditions = (t.meeting_accounts.c.id == meeting_account_id, t.meeting_accounts.c.account_id == account_id)
+        statement = update(t.meeting_accounts).where(*conditions)
         async with self._database.begin() as connection:
             values = {"secret": secret, "updated_at": self._database.clock.now()}
-            if not (await connection.execute(renewing.values(values))).rowcount:
+            if not (await connection.execute(statement.values(values))).rowcount:
                 raise NotFound("There is no meeting account with this id.")
 
     async def remove_meeting_account(self, meeting_account_id: UUID, account_id: UUID) -> None:
@@ -129,13 +133,13 @@ class Vault:
 
     async def _remove(self, table: Any, row_id: UUID, account_id: UUID) -> bool:
         async with self._database.begin() as connection:
-            removing = delete(table).where(table.c.id == row_id, table.c.account_id == account_id)
-            return bool((await connection.execute(removing)).rowcount)
+            statement = delete(table).where(table.c.id == row_id, table.c.account_id == account_id)
+            return bool((await connection.execute(statement)).rowcount)
 
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """A column that holds sealed secrets, the column its seal names, and what people call what is in it."""
+    """A column of sealed secrets, the column that its seal names, and what people call its content."""
 
     table: str
     column: str
@@ -157,17 +161,17 @@ SEALED_COLUMNS = (
 async def sealed_values(database: Database, place: SealedColumn) -> list[tuple[Any, bytes]]:
     """Return (row id, sealed value) of every secret in a column."""
     table = t.metadata.tables[place.table]
-    filled = select(table.c[place.row], table.c[place.column]).where(table.c[place.column].is_not(None))
-    rows = await database.query(filled).all()
+    statement = select(table.c[place.row], table.c[place.column]).where(table.c[place.column].is_not(None))
+    rows = await database.query(statement).all()
     return [(row[place.row], bytes(row[place.column])) for row in rows]
 
 
 async def replace_sealed(database: Database, place: SealedColumn, row: Any, old: bytes, new: bytes) -> bool:
-    """Put `new` where `old` still is; False when somebody changed it meanwhile."""
+    """Put `new` in place of `old`; False if somebody changed it meanwhile."""
     table = t.metadata.tables[place.table]
-    replacing = update(table).where(table.c[place.row] == row, table.c[place.column] == old)
+    statement = update(table).where(table.c[place.row] == row, table.c[place.column] == old)
     async with database.begin() as connection:
-        return bool((await connection.execute(replacing.values({place.column: new}))).rowcount)
+        return bool((await connection.execute(statement.values({place.column: new}))).rowcount)
 
 
 async def holds_sealed(database: Database) -> bool:
@@ -180,12 +184,12 @@ async def holds_sealed(database: Database) -> bool:
 
 
 async def remove_sealed(database: Database, place: SealedColumn, row: Any, sealed: bytes) -> None:
-    """Remove a secret where it still is: the value where the row can be without it, else the row."""
+    """Remove a secret if it is still there: only the value if the column is nullable, else the row."""
     table = t.metadata.tables[place.table]
-    here = (table.c[place.row] == row, table.c[place.column] == sealed)
-    emptying = update(table).where(*here).values({place.column: None})
+    conditions = (table.c[place.row] == row, table.c[place.column] == sealed)
+    statement = update(table).where(*conditions).values({place.column: None})
     async with database.begin() as connection:
-        await connection.execute(emptying if table.c[place.column].nullable else delete(table).where(*here))
+        await connection.execute(statement if table.c[place.column].nullable else delete(table).where(*conditions))
 
 
 def _of_account(table: Any) -> Any:
@@ -197,5 +201,5 @@ def _columns(table: Any, record: type[Any]) -> Any:
 
 
 def _listed(table: Any, record: type[Any]) -> Any:
-    owned = _columns(table, record).where(table.c.account_id == id_parameter("account"))
-    return owned.order_by(table.c.created_at, table.c.id)
+    statement = _columns(table, record).where(table.c.account_id == id_parameter("account"))
+    return statement.order_by(table.c.created_at, table.c.id)

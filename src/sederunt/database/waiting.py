@@ -1,4 +1,4 @@
-"""Bots that wait for a host: the line, the seats that are taken, and the place that each bot was told."""
+"""Bots that wait for a host: the line, the taken seats, and the place that each bot was told."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,7 +58,7 @@ class WaitingBots:
         self._at_work = database.query(select(*columns, t.bots.c.epoch, t.bots.c.status).where(t.IS_AT_WORK))
 
     async def due(self, until: datetime) -> list[LineEntry]:
-        """Return the scheduled bots whose time comes until then, the earliest first."""
+        """Return the scheduled bots whose time comes by `until`, earliest first."""
         return [_entry(row) for row in await self._due.all(until=until, most=MOST)]
 
     async def at_work(self) -> list[AtWork]:
@@ -74,19 +74,20 @@ class WaitingBots:
             for row in await self._at_work.all()
         ]
 
-    async def tell(self, told: Mapping[UUID, Mapping[str, Any]]) -> int:
+    async def tell(self, places: Mapping[UUID, Mapping[str, Any]]) -> int:
         """Write each bot's place in the line: at first, and then whenever it has halved.
 
-        Returns how many were told. A bot that waits no more is told nothing.
+        Returns how many were told. A bot that no longer waits is told nothing.
         """
         count, messages = 0, []
         async with self._database.begin() as connection:
             now = self._database.clock.now()
-            waiting = select(t.bots).where(t.bots.c.id.in_(list(told)), t.IS_VISIBLE).order_by(t.bots.c.id)
-            locked = (await connection.execute(waiting.with_for_update())).mappings().all()
-            before = await _told_last(connection, list(told))  # behind the locks: another process may have told them
-            for row in locked:
-                data, last = told[row["id"]], before.get(row["id"])
+            statement = select(t.bots).where(t.bots.c.id.in_(list(places)), t.IS_VISIBLE).order_by(t.bots.c.id)
+            locked_rows = (await connection.execute(statement.with_for_update())).mappings().all()
+            # Read under the locks: another process may have told them meanwhile.
+            told_last = await _told_last(connection, list(places))
+            for row in locked_rows:
+                data, last = places[row["id"]], told_last.get(row["id"])
                 if row["status"] not in (BotStatus.SCHEDULED.value, BotStatus.BOOTING.value):
                     continue
                 if last is not None and data["place"] * 2 > last["place"]:
@@ -111,12 +112,12 @@ def unclaimed(at_work: Sequence[AtWork]) -> list[LineEntry]:
 
 async def _told_last(connection: AsyncConnection, bot_ids: Sequence[UUID]) -> dict[UUID, Mapping[str, Any]]:
     """Return the place that each bot was last told."""
-    told = (
+    statement = (
         select(t.bot_events.c.bot_id, t.bot_events.c.data)
         .where(t.bot_events.c.bot_id.in_(bot_ids), t.bot_events.c.event == WAITING_FOR_CAPACITY)
         .order_by(t.bot_events.c.id)
     )
-    return {row.bot_id: row.data for row in await connection.execute(told)}
+    return {row.bot_id: row.data for row in await connection.execute(statement)}
 
 
 def _entry(row: Mapping[str, Any]) -> LineEntry:

@@ -1,5 +1,8 @@
-"""Indexes for lists that come in pages: the rows of an account in the order of their creation. Without them a page
-reads all of an account's rows, and of meeting accounts the sealed state that stands before the times in each."""
+"""Indexes for paged lists: the rows of an account in order of creation.
+
+Without them a page reads all of an account's rows, and for meeting accounts also the sealed state that precedes the
+times in each row.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,11 +15,11 @@ _WORKS = sa.text("revoked_at IS NULL")
 
 
 def upgrade() -> None:
-    listed: dict[str, list[str]] = {
+    tables: dict[str, list[str]] = {
         "api_keys": [],
         "credentials": [],
         "meeting_accounts": ["service", "email", "updated_at"],
     }
-    for table, shown in listed.items():
-        op.create_index(f"{table}_in_order", table, ["account_id", "created_at", "id", *shown])
+    for table, columns in tables.items():
+        op.create_index(f"{table}_in_order", table, ["account_id", "created_at", "id", *columns])
     op.create_index("api_keys_unrevoked", "api_keys", ["account_id"], sqlite_where=_WORKS, postgresql_where=_WORKS)

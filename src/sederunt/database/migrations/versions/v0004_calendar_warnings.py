@@ -1,4 +1,4 @@
-"""What a calendar feed tells of its last look, and the zone of its times that name none."""
+"""The warnings of a calendar feed's last check, the events it left out, and the zone of times without one."""
 
 import sqlalchemy as sa
 from alembic import op
