@@ -1,4 +1,4 @@
-"""What each queue does: one module per kind of job, the tables that tie them together, housekeeping, the roles.
+"""The work of each queue: one module per kind of job, the tables that connect them, housekeeping, the roles.
 
-Jobs are idempotent: one may run twice, or after its work is done, and therefore reads the row first.
+Jobs are idempotent: a job may run twice, or after its work is done, and therefore reads the row first.
 """

@@ -1,4 +1,4 @@
-"""The job `assemble`: pieces become one recording, and the bot goes on to its transcript or to its end."""
+"""The job `assemble`: pieces become one recording, and the bot goes on to its transcript or its end."""
 
 from sederunt import log
 from sederunt.database.holdings import Holding
@@ -12,7 +12,7 @@ from sederunt.model.status import BotStatus, Trigger
 from sederunt.recordings.assembly import assemble_recording, remaining_gaps, verdict_of
 from sederunt.transcription.models import find
 
-TRIES_OF_DAMAGE = 3  # over a minute, in which a store that gives half of what it has may come to itself
+TRIES_OF_DAMAGE = 3  # over a minute, in which a store that returns incomplete data may recover
 
 logger = log.get(component="jobs")
 
@@ -43,15 +43,15 @@ async def assemble(job: Job, context: WorkerContext) -> None:
     if tracks is not None:
         changes["gaps"] = remaining_gaps(bot.gaps, tracks.get("stays", ()))
         sound_s = float(tracks.get("duration_s", 0.0))
-        held = Holding(resource="bot", resource_id=bot.id, account_id=bot.account_id, sound_s=sound_s)
-        await measure(held, context.holdings, context.objects)
+        holding = Holding(resource="bot", resource_id=bot.id, account_id=bot.account_id, sound_s=sound_s)
+        await measure(holding, context.holdings, context.objects)
     trigger = Trigger.ASSEMBLED if wants_transcript else Trigger.CLOSED
     await context.bots.record_transition(bot.id, trigger, changes=changes)
     logger.info("recording assembled", action="assembled", bot_id=str(bot.id))
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
-    """Write that the bot has failed by our fault, unless it had gone on already. The pieces stay."""
+    """Write that the bot failed through our fault, unless it has moved on already. The pieces stay."""
     if (await context.bots.get(job.id)).status is not BotStatus.PROCESSING:
         return
     data = {"cause": "assembly_failed", "seen": str(error)[:500]}

@@ -1,4 +1,4 @@
-"""The job `attend`: sit in one meeting for one bot. May be given out again at any time; the row knows the rest."""
+"""The job `attend`: sit in one meeting for one bot. It may be delivered again at any time; the row holds the state."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,26 +27,26 @@ from sederunt.model.bot import HOST_LOST, Bot, Verdict
 from sederunt.model.status import BotStatus, Trigger
 from sederunt.transcription.models import is_live_here
 
-# Statuses in which a host has something to do; anything later belongs to the workers.
+# Statuses in which a host has work; later ones belong to the workers.
 ATTENDED = frozenset(
     {BotStatus.BOOTING, BotStatus.JOINING, BotStatus.RECORDING, BotStatus.LEAVING, BotStatus.BOT_DETECTED}
 )
 
 MOST_TRIES_WITHOUT_BROWSER = 6
-LEAVE_S = 15.0  # for the holder before to make durable what it heard; its last piece, and a flush of its page
-RELEASE_S = 3.0  # of a drain, for the database to take a word
+LEAVE_S = 15.0  # for the previous holder to store its sound: its last piece, and a flush of its page
+RELEASE_S = 3.0  # of a drain, for one write to the database
 
 logger = log.get(component="jobs")
 
 
 async def attend(job: Job, context: WorkerContext) -> None:
-    """Claim the bot, answer its commands, and sit in its meeting until the row says what came of it."""
+    """Claim the bot, answer its commands, and sit in its meeting until the row has its outcome."""
     bot = await context.bots.get(job.id)
     if bot.status not in ATTENDED:
         return
     commands = Commands(job.cut_off)
-    async with AsyncExitStack() as serving:
-        journal, move = await _journal_of(job, bot, context, commands, serving)
+    async with AsyncExitStack() as stack:
+        journal, move = await _journal_of(job, bot, context, commands, stack)
         if is_live_here(bot.config.transcription_model):
             context.transcribed_live.add(job.id)
         try:
@@ -56,7 +56,7 @@ async def attend(job: Job, context: WorkerContext) -> None:
                 await asyncio.shield(_release(journal))
             raise
         except SetupError as error:
-            # This host has no browser that works; another may. A bot that none can seat must not wait for ever.
+            # This host has no working browser; another may. A bot that none can seat must not wait for ever.
             if job.delivered >= MOST_TRIES_WITHOUT_BROWSER and (move is None or move.is_over):
                 raise GiveUp(str(error)) from error
             raise
@@ -68,10 +68,10 @@ async def attend(job: Job, context: WorkerContext) -> None:
 
 
 async def _journal_of(
-    job: Job, bot: Bot, context: WorkerContext, commands: Commands, serving: AsyncExitStack
+    job: Job, bot: Bot, context: WorkerContext, commands: Commands, stack: AsyncExitStack
 ) -> tuple[Journal, Move | None]:
-    """Claim the bot and answer commands for it. A bot whose holder is still in the meeting and offers its place is
-    claimed later, by the move.
+    """Claim the bot and answer commands for it. If its holder is still in the meeting and offers its place, the move
+    claims the bot later.
     """
     stores: _Stores = {
         "bots": context.bots,
@@ -79,12 +79,12 @@ async def _journal_of(
         "feed": context.events,
         "ledger": context.ledger,
     }
-    before = HolderBefore(context.bus, place_subject(bot.id, bot.epoch))
+    previous_holder = HolderBefore(context.bus, place_subject(bot.id, bot.epoch))
     if not job.beside or bot.status is not BotStatus.RECORDING:
-        if job.beside:  # in front of a closed door there is no place to be kept
-            await before.leave()
+        if job.beside:  # a bot that was not admitted has no place to keep
+            await previous_holder.leave()
         journal = await Journal.claim(job.id, context.name, **stores)
-        await _serve(context.bus, journal, commands, serving)
+        await _serve(context.bus, journal, commands, stack)
         return journal, None
     journal = Journal(bot, **stores)
     journal.is_holder = False
@@ -92,10 +92,10 @@ async def _journal_of(
 
     async def claim() -> None:
         await journal.take_over(context.name)
-        await _serve(context.bus, journal, commands, serving)
+        await _serve(context.bus, journal, commands, stack)
 
     lease_s = 2 * context.bus.settings.ack_wait_s + MARGIN_S
-    return journal, Move(journal, before, context.clock, claim=claim, lease_s=lease_s)
+    return journal, Move(journal, previous_holder, context.clock, claim=claim, lease_s=lease_s)
 
 
 class _Stores(TypedDict):
@@ -105,7 +105,7 @@ class _Stores(TypedDict):
     ledger: Ledger
 
 
-async def _serve(bus: Bus, journal: Journal, commands: Commands, serving: AsyncExitStack) -> None:
+async def _serve(bus: Bus, journal: Journal, commands: Commands, stack: AsyncExitStack) -> None:
     """Answer for a bot until the stack is closed."""
 
     async def give_place(order: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ async def _serve(bus: Bus, journal: Journal, commands: Commands, serving: AsyncE
         (command_subject(bot.id), commands.carry_out),
         (place_subject(bot.id, bot.epoch), give_place),
     ):
-        serving.push_async_callback((await bus.serve(subject, answer)).close)
+        stack.push_async_callback((await bus.serve(subject, answer)).close)
 
 
 class HolderBefore:
@@ -143,7 +143,9 @@ class HolderBefore:
 
 
 async def _release(journal: Journal) -> None:
-    """Name the move of a bot that this host gives back. The bot goes on without that: its gap is named less exactly."""
+    """Note the planned move of a bot that this host gives back. Without the note its gap is only described less
+    exactly.
+    """
     try:
         async with asyncio.timeout(RELEASE_S):
             await journal.release()

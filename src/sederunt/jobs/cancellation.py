@@ -1,4 +1,4 @@
-"""Cancel the work on a recording that its caller deleted, and free its place."""
+"""Cancels the work on a recording that its caller deleted, and frees its place."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ class RecordingLook(Protocol):
     """Knows whether a recording still exists: the store of recordings."""
 
     async def get(self, recording_id: UUID, account_id: UUID | None = None) -> Recording:
-        """Return it. Raises NotFound, with an account also where it is being deleted."""
+        """Return the recording. Raises NotFound, with an account also if it is being deleted."""
 
 
 @asynccontextmanager
@@ -30,32 +30,32 @@ async def while_wanted(
     """Run the block until the recording is deleted. Raises NotFound then."""
     work = asyncio.current_task()
     assert work is not None
-    deleted = False
+    is_deleted = False
 
     async def watch() -> None:
-        nonlocal deleted
+        nonlocal is_deleted
         is_blind = False
         while True:
             await asyncio.sleep(look_s)
             try:
                 await recordings.get(recording.id, recording.account_id)
             except NotFound:
-                deleted = True
+                is_deleted = True
                 work.cancel()
                 return
-            except Exception:  # the database is away, or the like: it is asked again
+            except Exception:  # the database is away, or the like; the loop asks again
                 if not is_blind:
                     logger.exception("deletion not looked for", action="look_failed", recording_id=str(recording.id))
                 is_blind = True
             else:
                 is_blind = False
 
-    watching = asyncio.create_task(watch())
+    watch_task = asyncio.create_task(watch())
     try:
         yield
     except asyncio.CancelledError:
-        if not deleted or work.uncancel():
+        if not is_deleted or work.uncancel():
             raise
         raise NotFound("The recording was deleted while it was worked on.") from None
     finally:
-        await end(watching)
+        await end(watch_task)

@@ -1,6 +1,6 @@
 """What the kernel allows this process and its children: memory and cores of their control groups (Linux, v2).
 
-A container sees the memory and the cores of its whole machine. Who goes by those is killed at its limit.
+A container sees the memory and the cores of its whole machine. A process that relies on those is killed at its limit.
 """
 
 from collections.abc import Iterator
@@ -13,26 +13,26 @@ OWN = Path("/proc/self/cgroup")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AllowedCores:
-    """A share of the machine's cores, and what of it was used since the group began."""
+    """A share of the machine's cores, and its use since the group began."""
 
     cores: float
     busy_s: float
 
 
 def memory_left_mb(root: Path = ROOT, own: Path = OWN) -> float | None:
-    """Return how many MB may still be used; None where nothing limits it."""
-    left = [room for group in _groups(root, own) if (room := _room_mb(group)) is not None]
-    return min(left, default=None)
+    """Return how many MB may still be used; None if there is no limit."""
+    rooms_mb = [room_mb for group in _groups(root, own) if (room_mb := _room_mb(group)) is not None]
+    return min(rooms_mb, default=None)
 
 
 def cores_allowed(root: Path = ROOT, own: Path = OWN) -> AllowedCores | None:
-    """Return the narrowest limit of cores; None where there is none."""
-    found = [limit for group in _groups(root, own) if (limit := _cores(group)) is not None]
-    return min(found, key=lambda limit: limit.cores, default=None)
+    """Return the narrowest limit of cores; None if there is none."""
+    limits = [limit for group in _groups(root, own) if (limit := _cores(group)) is not None]
+    return min(limits, key=lambda limit: limit.cores, default=None)
 
 
 def _groups(root: Path, own: Path) -> Iterator[Path]:
-    """Yield this process's group, and those around it."""
+    """Yield this process's group and its ancestors."""
     try:
         line = next((line for line in own.read_text().splitlines() if line.startswith("0::")), None)
     except OSError:
@@ -46,12 +46,12 @@ def _groups(root: Path, own: Path) -> Iterator[Path]:
 
 
 def _room_mb(group: Path) -> float | None:
-    most = _words(group / "memory.max")
-    if not most or not most[0].isdigit():
+    maximum = _words(group / "memory.max")
+    if not maximum or not maximum[0].isdigit():
         return None
-    used = int((_words(group / "memory.current") or ["0"])[0])
-    idle = _fact(group / "memory.stat", "inactive_file")  # the page cache gives way
-    return (int(most[0]) - used + idle) / 1e6
+    used_bytes = int((_words(group / "memory.current") or ["0"])[0])
+    idle_bytes = _fact(group / "memory.stat", "inactive_file")  # page cache, which the kernel reclaims
+    return (int(maximum[0]) - used_bytes + idle_bytes) / 1e6
 
 
 def _cores(group: Path) -> AllowedCores | None:
@@ -64,7 +64,7 @@ def _cores(group: Path) -> AllowedCores | None:
 def _words(file: Path) -> list[str]:
     try:
         return file.read_text().split()
-    except OSError:  # the root has none of them; what is not mounted has no limit
+    except OSError:  # the root has no such files; without a mount there is no limit
         return []
 
 

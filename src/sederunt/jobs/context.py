@@ -1,4 +1,4 @@
-"""What one process of the service works with: its stores, its bus, its storage, opened and closed in one place."""
+"""The stores, bus and storage of one process, opened and closed in one place."""
 
 import asyncio
 import os
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkerContext:
-    """Everything a job may need. Handlers are given it whole; what they call gets the parts."""
+    """Everything a job may need. Handlers get all of it; the functions they call get the parts."""
 
     settings: Settings
     clock: Clock
@@ -71,12 +71,12 @@ class WorkerContext:
     name: str  # this host's name; on workers it only names them in logs
     scheduler: Scheduler = field(default_factory=Scheduler)  # of windows that are transcribed here
     pool: "BrowserPool | None" = None  # hosts have browsers
-    spools: Path | None = None  # … and a folder of their own for what storage has not taken
-    # Bots that sit here and that Whisper follows live: each costs this machine so much more.
+    spools: Path | None = None  # … and their own folder for sound that storage has not taken yet
+    # Bots that sit here and that Whisper follows live: each costs this machine more.
     transcribed_live: set[UUID] = field(default_factory=set)
 
     def store_of(self, resource: str) -> Bots | Recordings:
-        """Return where resources of a kind are kept: "bot" or "recording"."""
+        """Return the store of a kind of resource: "bot" or "recording"."""
         return self.bots if resource == "bot" else self.recordings
 
 
@@ -84,9 +84,9 @@ class WorkerContext:
 async def open_context(
     settings: Settings, *, role: str, pool: "BrowserPool | None" = None, spools: Path | None = None
 ) -> AsyncIterator[WorkerContext]:
-    """Open everything, in the order in which it is needed; close it in the opposite one, nothing unsent if it can be.
+    """Open everything in the order of dependence, and close it in reverse, after sending what can be sent.
 
-    Raises SetupError where something is not there, and says what.
+    Raises SetupError, which says what is missing.
     """
     name = f"{role} {settings.host.name} {os.getpid()}"
     async with open_published(settings, SYSTEM_CLOCK, name=name) as (bus, database):
@@ -146,10 +146,10 @@ def _deliverer(settings: Settings, deliveries: Deliveries, secrets: WebhookSecre
 
 @asynccontextmanager
 async def _telling(events: EventPublisher) -> AsyncIterator[None]:
-    """Send bots' events to their listeners, and what is left at the end."""
-    work = asyncio.create_task(events.run(), name="events")
+    """Send bots' events to their listeners, and the rest at the end."""
+    task = asyncio.create_task(events.run(), name="events")
     try:
         yield
     finally:
         await events.flush()
-        await end(work)
+        await end(task)

@@ -1,8 +1,8 @@
 """The job `deliver`: one resource's webhooks, in order.
 
-The queue holds one such job per resource at most, so nobody else is at the same resource, unless this worker was cut
-off from the queue. The job ends when a receiver has to be tried again later; housekeeping calls for the resource when
-that time has come, and likewise for an event that was written while this job was about to end.
+The queue holds at most one such job per resource, so nobody else works on the same resource, unless this worker was cut
+off from the queue. The job ends if a receiver has to be tried again later; housekeeping publishes the job again when
+that time comes, and likewise for an event that was written while this job was about to end.
 """
 
 from sederunt.jobs.context import WorkerContext

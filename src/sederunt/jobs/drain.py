@@ -1,19 +1,19 @@
-"""How a role is asked to end: by whoever stops the service, or by whoever has started its successor."""
+"""How a role is asked to end: by a stop of the service, or by a process that started its successor."""
 
 import asyncio
 
 from sederunt.bus.consume import OFFERED_S
 
-# For all bots of a host to move to its successor: each page takes some seconds of a core, and a full machine lets in a
-# few at a time.
+# Time for all bots of a host to move to its successor: each page takes some seconds of a core, and a full machine
+# starts a few at a time.
 REPLACED_S = 300.0
 
 
 class Drain:
-    """The end of one process: its signals set it, its work reads it.
+    """The end of one process: its signals request it, its work reads it.
 
     Args:
-        timeout_s: how long work may take to end, where nobody takes this process's place.
+        timeout_s: how long work may take to end if no successor takes this process's place.
     """
 
     def __init__(self, timeout_s: float) -> None:
@@ -23,7 +23,7 @@ class Drain:
         self._replaced = False
 
     def ask(self) -> bool:
-        """Ask the process to end; False where it was asked before, and whoever asks has no more patience."""
+        """Ask the process to end; False if it was asked before and should stop at once."""
         if self.asked.is_set() and (not self._replaced or self.cut_short.is_set()):
             return False
         if self._replaced:
@@ -32,7 +32,7 @@ class Drain:
         return True
 
     def replace(self) -> None:
-        """Ask the process to move its work to a successor that is there already."""
+        """Ask the process to move its work to a successor that is running already."""
         self._replaced = self._replaced or not self.asked.is_set()
         self.asked.set()
 
@@ -43,5 +43,5 @@ class Drain:
 
     @property
     def offer_after_s(self) -> float:
-        """Return after how long what still runs is offered to others: at once to a successor, else towards the end."""
+        """Return when remaining work is offered to others: at once to a successor, else towards the end."""
         return 0.0 if self._replaced else max(self._timeout_s - OFFERED_S, 0.0)

@@ -1,4 +1,4 @@
-"""The job `fetch`: a recording's sound is brought into storage, from an address or from a bot, and then transcribed."""
+"""The job `fetch`: copies a recording's sound into storage, from an address or from a bot, to be transcribed then."""
 
 from functools import partial
 from pathlib import Path
@@ -26,11 +26,11 @@ IDLE_S = 60.0  # how long an address may send nothing
 
 
 async def fetch(job: Job, context: WorkerContext) -> None:
-    """Fetch a recording's file. It is written whole, and noted together with the call for the job that follows."""
+    """Fetch a recording's file. The file is written whole, and noted together with the message for the next job."""
     try:
         await _fetch(job, context)
     except NotFound:
-        # Its caller deleted it, and its receipt may have been closed before this file was whole.
+        # Its caller deleted it, and its receipt may have been closed before this file was complete.
         await context.objects.delete_prefix(f"recordings/{job.id}/")
         raise
 
@@ -46,13 +46,13 @@ async def _fetch(job: Job, context: WorkerContext) -> None:
             await _bring(recording, path, context)
             async with context.readers.place(recording.account_id) as gives_way:
                 facts = await until_read(partial(probe_sandboxed, path, gives_way=gives_way))
-            if recording.source_bot_id is None:  # our own are as long as their meetings were
+            if recording.source_bot_id is None:  # our own recordings may be as long as their meetings
                 refuse_overlong(facts, context.settings.api.max_recording_hours)
             await context.objects.put_file(key, path)
-    held = Holding(
+    holding = Holding(
         resource="recording", resource_id=recording.id, account_id=recording.account_id, sound_s=facts.duration_s
     )
-    await measure(held, context.holdings, context.objects)
+    await measure(holding, context.holdings, context.objects)
     await context.recordings.mark(recording.id, job="job.transcribe", recording_object=key)
     logger.info(
         "recording fetched",
@@ -73,8 +73,8 @@ async def _bring(recording: Recording, path: Path, context: WorkerContext) -> No
     if recording.source_url is None:
         raise GiveUp("The recording has neither a file nor an address.")
     settings = context.settings
-    stored = await context.holdings.stored_bytes(recording.account_id)
-    refuse_stored(stored, settings.limits.stored_gb)
+    stored_bytes = await context.holdings.stored_bytes(recording.account_id)
+    refuse_stored(stored_bytes, settings.limits.stored_gb)
     async with guarded_client(allow_private=settings.allow_private_addresses, timeout_s=IDLE_S) as client:
         await download(
             client,
@@ -86,7 +86,7 @@ async def _bring(recording: Recording, path: Path, context: WorkerContext) -> No
 
 
 async def _copy_recording(source_id: UUID, recording: Recording, path: Path, context: WorkerContext) -> None:
-    """Copy another recording's file. Whatever becomes of that one takes nothing from its copies."""
+    """Copy another recording's file. Later changes of that recording do not affect the copy."""
     try:
         source = await context.recordings.get(source_id, recording.account_id)
     except NotFound:
@@ -97,7 +97,7 @@ async def _copy_recording(source_id: UUID, recording: Recording, path: Path, con
 
 
 async def _copy_bots(bot_id: UUID, recording: Recording, path: Path, context: WorkerContext) -> None:
-    """Copy a bot's recording as it is now. A bot that is deleted meanwhile takes nothing from its copies."""
+    """Copy a bot's recording as it is now. Deleting the bot later does not affect the copy."""
     try:
         bot = await context.bots.get(bot_id, recording.account_id)
     except NotFound:
@@ -115,5 +115,5 @@ async def give_up(job: Job, context: WorkerContext, error: BaseException) -> Non
         data = {"cause": "budget_spent", "budget": error.budget, "message": sentence[:500]}
     await context.recordings.record_transition(job.id, Trigger.CRASHED, data=data)
     recording = await context.recordings.get(job.id)
-    nothing = Holding(resource="recording", resource_id=recording.id, account_id=recording.account_id)
-    await measure(nothing, context.holdings, context.objects)  # in place of what its copy was counted as
+    empty_holding = Holding(resource="recording", resource_id=recording.id, account_id=recording.account_id)
+    await measure(empty_holding, context.holdings, context.objects)  # replaces what the copy was counted as

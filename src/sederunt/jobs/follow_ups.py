@@ -1,4 +1,4 @@
-"""The tables of the jobs: which job follows which status, who does it, how many at once, how often it is tried.
+"""The tables of the jobs: which job follows which status, which role does it, how many at once, how often it is tried.
 
 To add a kind of job: a queue in `bus/streams`, a row in KINDS here. Its module is imported when a role that takes it
 starts, so that a worker loads no browser.
@@ -13,8 +13,8 @@ from sederunt.settings import Settings
 
 _S = BotStatus
 
-# Status → kind of the job that must be queued or at work for as long as the status lasts. Housekeeping puts it back
-# where the queue lost it.
+# Status → kind of the job that must be queued or at work while the status lasts. Housekeeping puts it back if the queue
+# lost it.
 NEEDED: Mapping[BotStatus, str] = {
     _S.BOOTING: "attend",
     _S.JOINING: "attend",
@@ -23,21 +23,21 @@ NEEDED: Mapping[BotStatus, str] = {
     _S.PROCESSING: "assemble",
     _S.TRANSCRIBING: "transcribe",
 }
-# Status → subject of the job that is started on entering it, written into the outbox with the status. A status that
-# needs the same job as the one before it goes on with that one.
+# Status → subject of the job that starts on entering it, written into the outbox with the status. A status that needs
+# the same job as the previous one continues that job.
 FOLLOW_UPS: Mapping[BotStatus, str] = {
     status: f"job.{kind}"
     for status, kind in NEEDED.items()
-    if kind not in {NEEDED.get(old) for old, row in TRANSITIONS.items() if status in row.values()}
+    if kind not in {NEEDED.get(old_status) for old_status, row in TRANSITIONS.items() if status in row.values()}
 }
 NEEDED_BY_RECORDINGS: Mapping[RecordingStatus, str] = {RecordingStatus.TRANSCRIBING: "transcribe"}
 
 
-# A job that kills its worker raises nothing: it is only given out again. Faults use up `times` at most; as often again
-# a job may be given out for reasons that are not its own, which the queue counts likewise: it was handed back by a
-# drain, everything was restarted, a neighbour in the same worker was the one that killed it.
+# A job that kills its worker raises nothing: it is only delivered again. Faults use up at most `times` deliveries. As
+# many again may have other causes, which the queue counts likewise: a drain handed the job back, everything was
+# restarted, or another job killed the same worker.
 DEADLY_AFTER = 2  # × times
-TRANSCRIBING = 16  # transcriptions at once in a worker, of which an account and long ones have shares
+TRANSCRIBING = 16  # concurrent transcriptions of a worker; accounts and long ones have shares of them
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,36 +48,36 @@ class JobKind:
     role: Literal["host", "worker"]
     work: str  # "module:function", async (Job, WorkerContext) -> None
     give_up: str | None  # async (Job, WorkerContext, error) -> None: the row learns that the job will never succeed
-    slots: Callable[[Settings], int]  # at once in one process
-    pauses_s: tuple[float, ...]  # before the second, third, … time; the last one repeats
-    times: int | None  # given out so often at most; None: the handler decides by the row
-    # Fewer where the storage answers and lacks what the job works on: it mostly stays so.
+    slots: Callable[[Settings], int]  # jobs at once in one process
+    pauses_s: tuple[float, ...]  # before the second, third, … attempt; the last one repeats
+    times: int | None  # deliveries at most; None: the handler decides by the row
+    # Fewer if the storage answers but lacks what the job works on, because that rarely changes.
     times_missing: int | None = None
     budget: str | None = None  # of an account: its places in one process; None: as many as there are
     long_budget: str | None = None  # the places of jobs with long sound, of all accounts
 
     def pause_s(self, delivered: int) -> float:
-        """Return how many seconds to wait after the `delivered`-th time failed."""
+        """Return how many seconds to wait after the `delivered`-th attempt failed."""
         return self.pauses_s[min(delivered, len(self.pauses_s)) - 1]
 
     def is_last(self, delivered: int, *, missing: bool = False) -> bool:
-        """Return whether the `delivered`-th time was the last one.
+        """Return whether the `delivered`-th attempt was the last one.
 
         Args:
-            missing: whether the storage had not what the job works on.
+            missing: whether the storage lacked what the job works on.
         """
         times = self.times_missing if missing and self.times_missing is not None else self.times
         return times is not None and delivered >= times
 
     def is_deadly(self, delivered: int) -> bool:
-        """Return whether a job that is given out for the `delivered`-th time must be what ended its workers before."""
+        """Return whether a job delivered for the `delivered`-th time must have ended its workers before."""
         return self.times is not None and delivered > self.times * DEADLY_AFTER
 
 
 KINDS: Mapping[str, JobKind] = {
     kind.kind: kind
     for kind in (
-        # A bot goes back to its meeting as long as the row says so: every minute of waiting is a minute not heard.
+        # A bot returns to its meeting as long as the row says so: every minute of waiting is lost sound.
         JobKind(
             kind="attend",
             role="host",
@@ -87,8 +87,8 @@ KINDS: Mapping[str, JobKind] = {
             pauses_s=(1, 5, 15, 30),
             times=None,
         ),
-        # Storage or database away: the pieces are still there in an hour. Sound takes seconds and must not wait behind
-        # video, which is minutes of a core; how many are composed at once, `meetings.assemble` sees to.
+        # If storage or database are away, the pieces are still there in an hour. Sound takes seconds and must not wait
+        # behind video, which takes minutes of a core; `meetings.assemble` limits how many are composed at once.
         JobKind(
             kind="assemble",
             role="worker",
@@ -98,8 +98,8 @@ KINDS: Mapping[str, JobKind] = {
             pauses_s=(2, 10, 60, 300, 900),
             times=12,
         ),
-        # A vendor mostly waits, and Whisper gives every job its windows by turns: places are many, so that none has to
-        # wait for a file of four hours to end.
+        # A vendor job mostly waits, and Whisper gives all jobs windows in turn: there are many places, so that no job
+        # has to wait for the end of a four-hour file.
         JobKind(
             kind="transcribe",
             role="worker",
@@ -120,10 +120,10 @@ KINDS: Mapping[str, JobKind] = {
             slots=lambda _: 16,
             pauses_s=(5, 30, 120, 600),
             times=6,
-            budget="fetches",  # an address may deliver slowly for an hour: the others' recordings must not wait for it
+            budget="fetches",  # an address may deliver slowly for an hour; others' recordings must not wait for it
         ),
         # Attempts at a receiver and their pauses are rows (webhooks/schedule); here only our own faults count.
-        # A slow receiver holds its place for ten seconds; most answer within one.
+        # A slow receiver occupies its place for ten seconds; most answer within one.
         JobKind(
             kind="deliver",
             role="worker",
@@ -133,7 +133,7 @@ KINDS: Mapping[str, JobKind] = {
             pauses_s=(1, 5, 30, 120),
             times=None,
         ),
-        # Somebody looks at a player whose waveform is not there yet. Nothing depends on it.
+        # Somebody looks at a player without a waveform. Nothing depends on it.
         JobKind(
             kind="peaks",
             role="worker",

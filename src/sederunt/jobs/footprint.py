@@ -1,4 +1,4 @@
-"""What the browsers of a host use together: CPU and memory of all of their processes, looked at now and then."""
+"""CPU and memory that the browsers of a host use together, in all of their processes, sampled now and then."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -7,7 +7,7 @@ import psutil
 
 from sederunt.browser.costs import family_of
 
-LOOK_S = 15.0  # every process of the machine is looked at for it
+LOOK_S = 15.0  # each look inspects every process of the machine
 
 
 class Footprint:
@@ -23,7 +23,9 @@ class Footprint:
         self._told = {"cpu_s": 0.0, "resident": 0.0}
 
     def told(self) -> dict[str, float]:
-        """Return CPU-seconds that living browsers have used, and resident bytes, shared ones in each process."""
+        """Return the CPU-seconds of living browsers, and their resident bytes, with shared ones counted in each
+        process.
+        """
         if self._looked_at is None or self._now() - self._looked_at >= LOOK_S:
             self._looked_at = self._now()
             self._told = _sums(self._browsers())

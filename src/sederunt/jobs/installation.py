@@ -1,13 +1,13 @@
-"""Sum up the heartbeats of all processes: which roles work, and how many seats the installation has. Pure."""
+"""Sums up the heartbeats of all processes: which roles work, and how many seats the installation has. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sederunt.bus.heartbeat import OK, Heartbeat, Heartbeats, faults_of
 
-# Without these no bot is seated, and nothing of it is worked on.
+# Without these no bot is seated, and no recording is processed.
 NEEDED_ROLES = ("host", "worker")
-STARTING_S = 30.0  # for so long after an api's own start a role that it has not heard yet may be starting, too
+STARTING_S = 30.0  # for this long after an api's own start, a role that it has not heard yet may be starting, too
 NONE, SILENT, STARTING = "none", "silent", "starting"
 
 
@@ -17,30 +17,30 @@ class Seats:
 
     total: int = 0
     held: int = 0
-    free: int = 0  # what the hosts would take right now, by their measured load
+    free: int = 0  # seats that hosts would fill right now, by their measured load
     cores: float = 0.0
 
 
 def seats_of(hosts: Iterable[Heartbeat]) -> Seats:
-    """Return the sum over hosts. One that cannot work, or is about to end, has none that are free."""
+    """Return the sum over hosts. A host that cannot work, or is about to end, has no free seats."""
     sums = {"total": 0, "held": 0, "free": 0}
     cores = 0.0
     for heartbeat in hosts:
-        told: Mapping[str, int] = heartbeat.facts.get("seats", {})
-        usable = not faults_of(heartbeat)
-        cores += float(heartbeat.facts.get("cores", 0)) if usable else 0.0
+        seats: Mapping[str, int] = heartbeat.facts.get("seats", {})
+        is_usable = not faults_of(heartbeat)
+        cores += float(heartbeat.facts.get("cores", 0)) if is_usable else 0.0
         for name in sums:
-            sums[name] += int(told.get(name, 0)) if usable or name == "held" else 0
+            sums[name] += int(seats.get(name, 0)) if is_usable or name == "held" else 0
     return Seats(**sums, cores=cores)
 
 
 def role_words(heartbeats: Heartbeats, *, age_s: float) -> dict[str, str]:
     """Return the state of each required role: "ok", or what is wrong with it.
 
-    One process that works makes the role work; where none does, the first one's first fault is told.
+    A role is ok if one of its processes works; otherwise its state is the first fault of its first process.
 
     Args:
-        age_s: for how long this process has been listening.
+        age_s: how long this process has been listening.
     """
     return {role: _word(heartbeats, role, age_s) for role in NEEDED_ROLES}
 

@@ -1,6 +1,6 @@
-"""What a job's handler is given, how it may end, and what becomes of the job then.
+"""What a job's handler gets, how it may end, and what then happens to the job.
 
-The only place where errors are translated for queues.
+Only this module translates errors for queues.
 """
 
 import asyncio
@@ -42,9 +42,9 @@ class Job:
     kind: str
     id: UUID  # of the resource
     resource: Literal["bot", "recording"]
-    delivered: int  # how often it was begun, this time included; of kinds without a limit, how often it was given out
-    cut_off: asyncio.Event  # set when somebody else may hold it by now: leave, write nothing more
-    beside: bool = False  # its holder drains, and works on until this one has taken its place
+    delivered: int  # how often it began, this time included; for kinds without a limit, how often it was delivered
+    cut_off: asyncio.Event  # set when another process may hold the job: leave, write nothing more
+    beside: bool = False  # its holder drains, and works on until this process has taken its place
 
 
 class Again(SederuntError):
@@ -67,10 +67,10 @@ OnGiveUp = Callable[[Job, "WorkerContext", BaseException], Awaitable[None]]
 
 
 def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
-    """Return the kind's work, imported now, as the bus wants it."""
+    """Return the kind's work, imported now, in the form that the bus takes."""
     work = cast(Work, _imported(kind.work))
     on_give_up = cast(OnGiveUp, _imported(kind.give_up)) if kind.give_up else None
-    untold: set[UUID] = set()  # could not be given up: they come back every minute, and this process outlived them
+    unreported_ids: set[UUID] = set()  # could not be given up: they return every minute, and this process survived them
 
     async def handle(delivery: JobDelivery) -> Outcome:
         job = job_of(delivery)
@@ -90,11 +90,11 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
 
     async def worked(job: Job) -> Outcome:
         try:
-            if kind.times is not None:  # the queue counts, too, how often a job had to wait for its account's share
-                given_out = job.delivered
-                job = replace(job, delivered=1)  # of one that cannot be counted nothing is known
-                job = replace(job, delivered=min(await context.beginnings.begin(kind.kind, job.id), given_out))
-            if kind.is_deadly(job.delivered) and job.id not in untold:
+            if kind.times is not None:  # the queue also counts deliveries that only waited for an account's share
+                delivery_count = job.delivered
+                job = replace(job, delivered=1)  # if the count fails, nothing is known
+                job = replace(job, delivered=min(await context.beginnings.begin(kind.kind, job.id), delivery_count))
+            if kind.is_deadly(job.delivered) and job.id not in unreported_ids:
                 raise GiveUp(f"It was begun {job.delivered - 1} times and came to no end: it seems to end its worker.")
             await work(job, context)
         except asyncio.CancelledError:
@@ -102,12 +102,12 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
         except Exception as error:
             outcome = outcome_of(error, kind, job.delivered)
             _tell(job, error, outcome)
-            if isinstance(error, NotFound) and kind.times is not None:  # it was deleted before it was counted
+            if isinstance(error, NotFound) and kind.times is not None:  # deleted before it was counted
                 await context.beginnings.forget(job.id)
             if isinstance(outcome, Drop) and on_give_up is not None:
                 outcome = await _given_up(job, context, error, on_give_up)
                 if isinstance(outcome, held_job.Redeliver):
-                    untold.add(job.id)
+                    unreported_ids.add(job.id)
             return outcome
         return Done()
 
@@ -115,19 +115,19 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
 
 
 async def _origin_of(delivery: JobDelivery, job: Job, context: "WorkerContext") -> Origin:
-    """Return the request that a job is done for: the message says it, else the row remembers who asked."""
+    """Return the request that caused a job: from the message, else from the row."""
     origin = origin_in(delivery.message)
     if origin.request_id:
         return origin
     try:
         return origin_in(await context.store_of(job.resource).origin(job.id))
-    except Exception as error:  # whatever a driver raises: for want of an id no job shall fail
+    except Exception as error:  # whatever a driver raises: no job may fail for lack of an id
         logger.debug("origin of a job not read", action="origin_unread", id=str(job.id), error=str(error))
         return Origin()
 
 
 def job_of(delivery: JobDelivery) -> Job:
-    """Return the job in a delivery. Raises ValueError or KeyError for a message that is none of ours."""
+    """Return the job in a delivery. Raises ValueError or KeyError for a foreign message."""
     return Job(
         kind=delivery.kind,
         id=UUID(delivery.message["id"]),
@@ -139,7 +139,7 @@ def job_of(delivery: JobDelivery) -> Job:
 
 
 def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
-    """Return what an error means. Leave: somebody else's. Done: gone. Drop: no use. Again: after the kind's pause."""
+    """Return what an error means. Leave: taken over. Done: deleted. Drop: hopeless. Redeliver: after a pause."""
     match error:
         case Again(after_s=after_s):
             return held_job.Redeliver(after_s)
@@ -151,13 +151,13 @@ def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
             return Drop()
         case ProviderError(retryable=False) | DestinationError(retryable=False):
             return Drop()
-    asked_s = (error.retry_after_s or 0.0) if isinstance(error, ProviderError) else 0.0
+    retry_after_s = (error.retry_after_s or 0.0) if isinstance(error, ProviderError) else 0.0
     is_last = kind.is_last(delivered, missing=isinstance(error, ObjectMissing))
-    return Drop() if is_last else held_job.Redeliver(max(asked_s, kind.pause_s(delivered)))
+    return Drop() if is_last else held_job.Redeliver(max(retry_after_s, kind.pause_s(delivered)))
 
 
 async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_give_up: OnGiveUp) -> Outcome:
-    """Give a job up. The row must learn of it, or the resource would hang for ever: until then the job stays."""
+    """Give a job up. The row must note it, or the resource would hang for ever; until then the job stays."""
     try:
         await on_give_up(job, context, error)
     except (NotFound, Superseded):
@@ -170,7 +170,7 @@ async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_giv
 
 def _tell(job: Job, error: Exception, outcome: Outcome) -> None:
     ids = {"kind": job.kind, "id": str(job.id), "delivered": job.delivered}
-    # The sentence of such an error is all there is to know; of any other, an operator needs where it came from.
+    # The message of such an error says everything; of any other, an operator needs the traceback.
     cause = {"reason": str(error)} if isinstance(error, _TOLD_BY_SENTENCE) else {"exc_info": error}
     match outcome:
         case Done() | held_job.Leave():
@@ -184,6 +184,5 @@ def _tell(job: Job, error: Exception, outcome: Outcome) -> None:
 
 
 def _imported(target: str) -> object:
-    """Return the function that "package.module:function" names."""
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""The job `peaks`: the waveform of a recording, made when it is first asked for."""
+"""The job `peaks`: the waveform of a recording, made on first request."""
 
 import json
 import threading
@@ -22,55 +22,55 @@ from sederunt.storage.names import peaks_object
 
 logger = log.get(component="jobs")
 
-PER_S = 50  # levels while it is read
-MOST = 4000  # levels that are kept: more than a screen has pixels
+PER_S = 50  # levels while reading
+MOST = 4000  # stored levels: more than a screen has pixels
 
 Levels = npt.NDArray[np.float32]
 
 
 async def peaks(job: Job, context: WorkerContext) -> None:
-    """Make the waveform unless it exists. A bot or recording whose media is gone gets none."""
+    """Make the waveform unless it exists. A bot or recording without media gets none."""
     key = peaks_object(job.resource, job.id)
     if await context.objects.size(key) is not None:
         return
     owner = await context.store_of(job.resource).get(job.id)
-    stored = owner.recording_object
-    if stored is None:
+    object_name = owner.recording_object
+    if object_name is None:
         return
     with scratch_of(context, job) as scratch:
         path = scratch / "recording"
-        await context.objects.get_file(stored, path)
+        await context.objects.get_file(object_name, path)
         async with context.readers.place(owner.account_id) as gives_way:
             facts = await until_read(partial(probe_sandboxed, path, gives_way=gives_way))
             levels = await until_read(partial(_shape_of, path, facts.duration_s, gives_way))
-    found = {"duration": round(facts.duration_s, 3), "peaks": levels}
-    await _keep(json.dumps(found, separators=(",", ":")).encode(), job, context)
-    if await context.objects.size(stored) is None:  # it had its time just now, and its row is told of that last
+    waveform = {"duration": round(facts.duration_s, 3), "peaks": levels}
+    await _keep(json.dumps(waveform, separators=(",", ":")).encode(), job, context)
+    if await context.objects.size(object_name) is None:  # it just expired, and its row is updated last
         await context.objects.delete(key)
     logger.info("shape of a recording made", action="peaks_made", resource=job.resource, id=str(job.id))
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
-    """Store an empty waveform, so that it is not asked for again."""
+    """Store an empty waveform, so that it is not requested again."""
     logger.warning("no shape of a recording", action="peaks_given_up", id=str(job.id), error=str(error))
     await _keep(b'{"duration":0,"peaks":[]}', job, context)
 
 
-async def _keep(found: bytes, job: Job, context: WorkerContext) -> None:
-    """Store a waveform, unless its sound is removed meanwhile: nobody looks for files a second time."""
+async def _keep(waveform: bytes, job: Job, context: WorkerContext) -> None:
+    """Store a waveform, unless its sound is removed meanwhile: nobody looks for leftover files a second time."""
     key = peaks_object(job.resource, job.id)
-    await context.objects.put(key, found)
+    await context.objects.put(key, waveform)
     try:
-        stored = (await context.store_of(job.resource).get(job.id)).recording_object
+        object_name = (await context.store_of(job.resource).get(job.id)).recording_object
     except NotFound:
-        stored = None
-    if stored is None:
+        object_name = None
+    if object_name is None:
         await context.objects.delete(key)
 
 
 def _shape_of(path: Path, duration_s: float, gives_way: int, *, left: threading.Event) -> list[int]:
-    read = read_pcm_sandboxed(path, duration_s=duration_s, gives_way=gives_way, left=left)
-    return shape(block.samples for block in read)
+    blocks = read_pcm_sandboxed(path, duration_s=duration_s, gives_way=gives_way, left=left)
+    return shape(block.samples for block in blocks)
 
 
 def shape(blocks: Iterator[npt.NDArray[Any]], rate: int = 16_000) -> list[int]:

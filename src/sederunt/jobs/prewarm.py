@@ -1,4 +1,4 @@
-"""Start browsers shortly before scheduled bots are due; unused ones end by themselves."""
+"""Starts browsers shortly before scheduled bots are due; unused ones end by themselves."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,7 +16,7 @@ logger = log.get(component="jobs")
 
 
 async def prewarm(waiting: WaitingBots, clock: Clock, wake: Callable[[], None]) -> NoReturn:
-    """Call `wake` for as long as a bot is due within a minute. Every host does: any of them may be given the bot."""
+    """Call `wake` while a bot is due within a minute. Every host does, because any of them may get the bot."""
     while True:
         try:
             if await waiting.due(clock.now() + AHEAD):

@@ -1,4 +1,4 @@
-"""From the outbox to the bus: what a transaction wrote is published right after its commit, in its order.
+"""From the outbox to the bus: rows are published right after the commit that wrote them, in their order.
 
 A crash between the two leaves rows behind, which any worker's sweep publishes (`housekeeping`). Both may publish the
 same row: its message id makes the server drop the second.
@@ -20,7 +20,7 @@ from sederunt.settings import Settings
 
 logger = log.get(component="jobs")
 
-MAX_WAITING = 5000  # rows of this process while NATS is away; more than these are left to the sweep
+MAX_WAITING = 5000  # rows of this process while NATS is away; the sweep publishes further ones
 
 
 async def publish_row(bus: Bus, row: OutboxRow) -> None:
@@ -33,7 +33,7 @@ async def publish_row(bus: Bus, row: OutboxRow) -> None:
 
 
 class Publisher:
-    """Publishes this process's own rows. Give `announce` to the database."""
+    """Publishes this process's own rows. Pass `announce` to the database."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -42,7 +42,7 @@ class Publisher:
         self._marking: set[asyncio.Task[None]] = set()
 
     def announce(self, rows: Sequence[OutboxRow]) -> None:
-        """Note what a commit left to publish. Never waits."""
+        """Note the rows that a commit left to publish. Never waits."""
         self._waiting.extend(rows[: max(MAX_WAITING - len(self._waiting), 0)])
         self._some.set()
 
@@ -55,43 +55,43 @@ class Publisher:
             notice_cancellation()
 
     async def flush(self, outbox: Outbox, within_s: float = 5.0) -> None:
-        """Publish what still waits, but no longer than this; the sweep finds the rest."""
+        """Publish the waiting rows for at most `within_s`; the sweep finds the rest."""
         try:
             async with asyncio.timeout(within_s):
                 await self._publish_waiting(outbox)
-                await asyncio.gather(*self._marking)  # of a run that was cancelled in the middle of it
+                await asyncio.gather(*self._marking)  # of a run that was cancelled while marking
         except TimeoutError:
             logger.warning("outbox not empty", action="outbox_left", count=len(self._waiting))
 
     async def _publish_waiting(self, outbox: Outbox) -> None:
-        sent: list[int] = []
+        sent_ids: list[int] = []
         try:
             while self._waiting:
                 try:
                     await publish_row(self._bus, self._waiting[0])
                 except BusAway:
                     continue
-                sent.append(self._waiting.popleft().id)
+                sent_ids.append(self._waiting.popleft().id)
         finally:
-            # One transaction for the whole batch: each costs a flush to the disk.
-            if sent:
-                marking = asyncio.create_task(self._mark(outbox, sent))
-                self._marking.add(marking)
-                marking.add_done_callback(self._marking.discard)
-                await asyncio.shield(marking)
+            # One transaction for the whole batch, because each costs a flush to disk.
+            if sent_ids:
+                mark_task = asyncio.create_task(self._mark(outbox, sent_ids))
+                self._marking.add(mark_task)
+                mark_task.add_done_callback(self._marking.discard)
+                await asyncio.shield(mark_task)
 
-    async def _mark(self, outbox: Outbox, sent: list[int]) -> None:
+    async def _mark(self, outbox: Outbox, sent_ids: list[int]) -> None:
         try:
-            await outbox.mark_sent(sent)
-        except Exception:  # the sweep publishes them once more, and the server drops that
-            logger.exception("rows not marked as sent", action="mark_failed", count=len(sent))
+            await outbox.mark_sent(sent_ids)
+        except Exception:  # the sweep publishes them again, and the server drops the repeats
+            logger.exception("rows not marked as sent", action="mark_failed", count=len(sent_ids))
 
 
 @asynccontextmanager
 async def open_published(settings: Settings, clock: Clock, *, name: str) -> AsyncIterator[tuple[Bus, Database]]:
     """Open a process's bus and database. Committed messages are published at once, the rest before the end.
 
-    Raises SetupError where one of them is not there.
+    Raises SetupError if one of them is not there.
 
     Args:
         name: of the process, as the message server lists it.
@@ -110,23 +110,23 @@ async def open_published(settings: Settings, clock: Clock, *, name: str) -> Asyn
 
 @asynccontextmanager
 async def publishing(publisher: Publisher, outbox: Outbox) -> AsyncIterator[None]:
-    """Publish in the background what this process commits, and the rest at the end."""
-    work = asyncio.create_task(publisher.run(outbox), name="outbox")
+    """Publish this process's commits in the background, and the rest at the end."""
+    task = asyncio.create_task(publisher.run(outbox), name="outbox")
     try:
         yield
     finally:
-        await end(work)
+        await end(task)
         await publisher.flush(outbox)
 
 
 async def sweep(bus: Bus, outbox: Outbox, *, older_than_s: float) -> int:
     """Publish rows that are still unpublished some time after their commit. Returns how many."""
     rows = await outbox.unsent(older_than_s=older_than_s)
-    sent: list[int] = []
+    sent_ids: list[int] = []
     try:
         for row in rows:
             await publish_row(bus, row)
-            sent.append(row.id)
+            sent_ids.append(row.id)
     finally:
-        await outbox.mark_sent(sent)
-    return len(sent)
+        await outbox.mark_sent(sent_ids)
+    return len(sent_ids)

@@ -47,9 +47,9 @@ from sederunt.transcription.models import check_fallback
 
 logger = log.get(component="jobs")
 
-TEST_EVERY_S = 5.0  # what writes is tried less often: see Readiness
-THREADS = 64  # of a worker at most; made when they are needed
-LOW_PRIORITY = 10  # of workers: a meeting is lost when it is late, a transcript is not
+TEST_EVERY_S = 5.0  # writing trials run less often: see Readiness
+THREADS = 64  # of a worker at most; created on demand
+LOW_PRIORITY = 10  # of workers: a late transcript does no harm, a late bot misses its meeting
 
 Ready = Callable[[str, dict[str, object]], None]
 
@@ -57,12 +57,12 @@ Ready = Callable[[str, dict[str, object]], None]
 async def run_host(settings: Settings, drain: Drain, *, ready: Ready) -> None:
     """Take bots while there is room, until `drain` is asked for; then let them sit or move, and hand back the rest."""
     with own_spool(settings.data) as spool:
-        named = settings.host.model_copy(update={"name": spool.host_name(settings.host.name)})
-        await _run_host(settings.model_copy(update={"host": named}), spool, drain, ready)
+        host_settings = settings.host.model_copy(update={"name": spool.host_name(settings.host.name)})
+        await _run_host(settings.model_copy(update={"host": host_settings}), spool, drain, ready)
 
 
 async def _run_host(settings: Settings, spool: LockedSpool, drain: Drain, ready: Ready) -> None:
-    from sederunt.browser.pool import BrowserPool  # here, for a worker loads no browser
+    from sederunt.browser.pool import BrowserPool  # imported here, because a worker loads no browser
     from sederunt.jobs.account_checks import serving_account_checks
     from sederunt.jobs.sign_in_windows import serving_windows
 
@@ -74,25 +74,29 @@ async def _run_host(settings: Settings, spool: LockedSpool, drain: Drain, ready:
             await context.bus.request(holds_subject(context.name), {"id": ""}, within_s=1)
             raise SetupError(f"Another host is called '{context.name}'. Give each its own SEDERUNT_HOST__NAME.")
         consumers: list[Consumer] = []
-        room = Capacity(
+        capacity = Capacity(
             settings.host,
             lambda: sum(consumer.held for consumer in consumers),
             live=lambda: len(context.transcribed_live),
         )
-        consumers += _consumers("host", context, room.has_room)
-        answering = await context.bus.serve(holds_subject(context.name), lambda asked: _holds(consumers, asked))
+        consumers += _consumers("host", context, capacity.has_room)
+        subscription = await context.bus.serve(holds_subject(context.name), lambda request: _holds(consumers, request))
         say_ready = partial(ready, "host", {"name": context.name, "pid": os.getpid()})
 
         footprint = Footprint(pool.processes)
 
         def seats() -> Mapping[str, object]:
-            (attending,) = consumers
-            free = 0 if drain.asked.is_set() else room.free_seats()
-            told = {"total": 0 if drain.asked.is_set() else attending.held + free, "held": attending.held, "free": free}
+            (attend_consumer,) = consumers
+            free = 0 if drain.asked.is_set() else capacity.free_seats()
+            seat_counts = {
+                "total": 0 if drain.asked.is_set() else attend_consumer.held + free,
+                "held": attend_consumer.held,
+                "free": free,
+            }
             return {
-                "seats": told,
+                "seats": seat_counts,
                 "cores": os.cpu_count() or 1,
-                "load": round(room.load, 3),
+                "load": round(capacity.load, 3),
                 "draining": drain.asked.is_set(),
                 "budgets": context.ledger.told(),
                 "browsers": footprint.told(),
@@ -108,23 +112,23 @@ async def _run_host(settings: Settings, spool: LockedSpool, drain: Drain, ready:
             _alive(context, "host", parts, seats),
         ):
             await _work(consumers, drain, say_ready, moves=context.bus)
-        await answering.close()
+        await subscription.close()
 
 
 async def run_worker(
     settings: Settings, drain: Drain, *, ready: Ready, own: Mapping[str, PartCheck] = MappingProxyType({})
 ) -> None:
-    """Work through the queues and tidy until `drain` is asked for; then let jobs end for a while, and hand back
-    the rest.
+    """Work through the queues and tidy until `drain` is asked for; then let jobs end for a while, and hand back the
+    rest.
 
     Args:
-        own: parts that are tested beside those that every role has.
+        own: parts that are tested besides those of every role.
 
-    Raises SetupError where the settings name models for a fallback that there are not.
+    Raises SetupError if the settings name unknown models for a fallback.
     """
     check_fallback(settings.transcription.fallback)
     os.nice(LOW_PRIORITY)
-    # A vendor that does not answer holds its job's thread: what others' jobs read and write must not wait for one.
+    # A vendor that does not answer blocks its job's thread; other jobs must not wait for a thread because of it.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "worker"))
     async with (
         open_context(settings, role="worker") as context,
@@ -134,8 +138,8 @@ async def run_worker(
         consumers = _consumers("worker", context, lambda: True)
 
         def at_work() -> Mapping[str, object]:
-            held = {consumer.kind: consumer.held for consumer in consumers}
-            return {"at_work": held, "draining": drain.asked.is_set(), "budgets": context.ledger.told()}
+            job_counts = {consumer.kind: consumer.held for consumer in consumers}
+            return {"at_work": job_counts, "draining": drain.asked.is_set(), "budgets": context.ledger.told()}
 
         async with _alive(context, "worker", TestedParts(context, own), at_work):
             await _work(consumers, drain, lambda: ready("worker", {"pid": os.getpid()}))
@@ -145,25 +149,25 @@ async def run_worker(
 async def _alive(
     context: WorkerContext, role: str, parts: "TestedParts", more: Callable[[], Mapping[str, object]]
 ) -> AsyncIterator[None]:
-    """Send this process's heartbeat, with what its self-tests found, for as long as the block lasts."""
+    """Send this process's heartbeat, with the results of its self-tests, while the block runs."""
 
     async def facts() -> Mapping[str, object]:
-        told = {"version": __version__, "tally": COUNTERS.told()}
-        return {**told, "parts": parts.last, "tested_at": parts.tested_at, **more()}
+        process_facts = {"version": __version__, "tally": COUNTERS.told()}
+        return {**process_facts, "parts": parts.last, "tested_at": parts.tested_at, **more()}
 
-    testing = asyncio.create_task(parts.run(), name="self-test")
+    test_task = asyncio.create_task(parts.run(), name="self-test")
     try:
         async with beating(context.bus, role, context.name, facts):
             yield
     finally:
-        await end(testing)
+        await end(test_task)
 
 
 class TestedParts:
-    """What the last self-test of this process found.
+    """The results of this process's last self-test.
 
     Args:
-        own: parts that this role alone has.
+        own: parts that only this role has.
     """
 
     def __init__(self, context: WorkerContext, own: Mapping[str, PartCheck] = MappingProxyType({})) -> None:
@@ -217,11 +221,11 @@ def _shares(kind: JobKind, budget: str, context: WorkerContext) -> Shares:
 async def _work(
     consumers: Sequence[Consumer], drain: Drain, say_ready: Callable[[], None], *, moves: Bus | None = None
 ) -> None:
-    """Run the consumers until `drain` is asked for, then drain them. A consumer that fails ends the role, to be
-    started afresh.
+    """Run the consumers until `drain` is asked for, then drain them. A consumer that fails ends the role, which is then
+    restarted.
 
     Args:
-        moves: where it is heard whether other hosts have seats, to which bots move before this one ends.
+        moves: bus on which other hosts report their seats, to which bots move before this host ends.
     """
     async with asyncio.TaskGroup() as group:
         for consumer in consumers:
@@ -229,36 +233,39 @@ async def _work(
         say_ready()
         logger.info("role is ready", action="role_ready", kinds=[consumer.kind for consumer in consumers])
         await drain.asked.wait()
-        async with AsyncExitStack() as hearing_others:
-            others = None
+        async with AsyncExitStack() as stack:
+            others_have_seats = None
             if moves is not None:
-                heartbeats = await hearing_others.enter_async_context(hearing(moves))
-                others = partial(_others_have_seats, heartbeats)
-            draining = (
+                heartbeats = await stack.enter_async_context(hearing(moves))
+                others_have_seats = partial(_others_have_seats, heartbeats)
+            drains = (
                 consumer.drain(
-                    drain.within_s, others=others, offer_after_s=drain.offer_after_s, cut_short=drain.cut_short
+                    drain.within_s,
+                    others=others_have_seats,
+                    offer_after_s=drain.offer_after_s,
+                    cut_short=drain.cut_short,
                 )
                 for consumer in consumers
             )
-            handed_back = await asyncio.gather(*draining)
-        logger.info("role drained", action="role_drained", handed_back=sum(handed_back))
+            handed_back_counts = await asyncio.gather(*drains)
+        logger.info("role drained", action="role_drained", handed_back=sum(handed_back_counts))
 
 
 def _others_have_seats(heartbeats: Heartbeats) -> bool:
-    """Return whether another host would take a bot; one that drains, as this one does, says that it has no seat."""
+    """Return whether another host would take a bot; a draining host reports no seats."""
     return seats_of(heartbeats.living("host")).free > 0
 
 
-async def _holds(consumers: Sequence[Consumer], asked: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _holds(consumers: Sequence[Consumer], request: Mapping[str, Any]) -> Mapping[str, Any]:
     """Answer `host.<name>.holds`."""
-    return {"holds": any(consumer.holds(str(asked.get("id"))) for consumer in consumers)}
+    return {"holds": any(consumer.holds(str(request.get("id"))) for consumer in consumers)}
 
 
 @asynccontextmanager
 async def _storing_leftovers(
     context: WorkerContext, consumers: Sequence[Consumer], spool: LockedSpool
 ) -> AsyncIterator[None]:
-    """Store, beside the bots, what others left in the spool of this host."""
+    """Store, beside the bots, what other processes left in the spool of this host."""
     leftovers = Leftovers(
         spool.folder,
         bots=context.bots,
@@ -268,27 +275,27 @@ async def _storing_leftovers(
         held=lambda bot_id: any(consumer.holds(str(bot_id)) for consumer in consumers),
         take_over=spool.take_over,
     )
-    storing = asyncio.create_task(leftovers.run(), name="leftovers")
+    task = asyncio.create_task(leftovers.run(), name="leftovers")
     try:
         yield
     finally:
-        await end(storing)
+        await end(task)
 
 
 @asynccontextmanager
 async def _waking_ahead(context: WorkerContext, wake: Callable[[], None]) -> AsyncIterator[None]:
-    """Have browsers ready ahead of bots, for as long as the block lasts."""
+    """Have browsers ready ahead of bots, while the block runs."""
     waiting = WaitingBots(context.database)
-    looking = asyncio.create_task(prewarm(waiting, context.clock, wake), name="wake ahead")
+    task = asyncio.create_task(prewarm(waiting, context.clock, wake), name="wake ahead")
     try:
         yield
     finally:
-        await end(looking)
+        await end(task)
 
 
 @asynccontextmanager
 async def _standing_in(context: WorkerContext) -> AsyncIterator[None]:
-    """Do what workers do unasked for as long as there is none, or all of them rest: bots and webhooks become due."""
+    """Do the workers' unrequested work while there is no worker, or all rest: bots and webhooks become due."""
     async with hearing(context.bus) as heartbeats:
 
         def no_worker() -> bool:
@@ -302,13 +309,13 @@ async def _standing_in(context: WorkerContext) -> AsyncIterator[None]:
 async def _unasked(
     context: WorkerContext, heartbeats: Heartbeats, is_wanted: Callable[[], bool] = lambda: True
 ) -> AsyncIterator[None]:
-    """Do what no job asks for, beside the block: tidy up, and follow calendars."""
-    keeping = asyncio.create_task(_housekeeping(context, heartbeats, is_wanted).run(), name="housekeeping")
-    following = asyncio.create_task(_calendars(context, is_wanted).run(), name="calendars")
+    """Do the work that no job requests, beside the block: tidy up, and follow calendars."""
+    housekeeping_task = asyncio.create_task(_housekeeping(context, heartbeats, is_wanted).run(), name="housekeeping")
+    calendars_task = asyncio.create_task(_calendars(context, is_wanted).run(), name="calendars")
     try:
         yield
     finally:
-        await end(keeping, following)
+        await end(housekeeping_task, calendars_task)
 
 
 def _housekeeping(context: WorkerContext, heartbeats: Heartbeats, is_wanted: Callable[[], bool]) -> Housekeeping:

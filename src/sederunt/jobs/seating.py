@@ -1,7 +1,7 @@
-"""Which scheduled bots go to their hosts now, which wait, and which have waited too long. Pure.
+"""Decides which scheduled bots go to their hosts now, which wait, and which have waited too long. Pure.
 
-Meetings begin on the hour, so bots come in storms. A host can start so many pages a second; the first of a storm
-therefore begin before their time, load their pages, and knock when it has come. A bot for which there is no seat stays
+Meetings begin on the hour, so bots come in storms. Hosts can start only so many pages a second; the first bots of a
+storm therefore begin before their time, load their pages, and knock at their time. A bot without a seat stays
 `scheduled`: its row is its place in a line that is fair between accounts, and no queue holds what nobody can take.
 """
 
@@ -16,10 +16,10 @@ from sederunt.jobs.capacity import START_CORES, START_S
 from sederunt.jobs.installation import Seats
 
 LEAD_S = 60.0  # the most by which a bot begins before its time
-# Every bot begins so long before its time, or the time passes while its page loads; it knocks when the time has come.
+# Every bot begins this long before its time, because its page has to load; it knocks at its time.
 PAGE_S = 4.0
-NOTICE_S = 2.0  # so long before its time a bot for which there is no seat is told: after it, it would be late
-# Share of the hosts' cores that pages which start may fill, a little less than hosts allow themselves.
+NOTICE_S = 2.0  # how long before its time a bot without a seat is told; later, it would be late
+# Share of the hosts' cores that starting pages may fill, a little less than hosts allow themselves.
 STARTING_SHARE = 0.75
 
 
@@ -34,17 +34,17 @@ class Lack(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DueBot:
-    """A scheduled bot whose time has come, or comes soon."""
+    """A scheduled bot that is due, or soon will be."""
 
     id: UUID
     account_id: UUID
     at: datetime
-    live: bool  # Whisper would transcribe it live
+    live: bool  # whether Whisper would transcribe it live
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InUse:
-    """What is taken already."""
+    """The seats that are taken already."""
 
     by_account: Mapping[UUID, int] = field(default_factory=dict)  # bots at work
     live: int = 0  # bots that Whisper transcribes live
@@ -53,7 +53,7 @@ class InUse:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeatLimits:
-    """What may be taken at most."""
+    """The limits on seats."""
 
     per_account: int
     live: int
@@ -72,7 +72,7 @@ class Waiting:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeatingPlan:
-    """What is to be done now."""
+    """What to do now."""
 
     send: Sequence[UUID] = ()
     wait: Sequence[Waiting] = ()
@@ -82,34 +82,34 @@ def plan(due: Iterable[DueBot], now: datetime, seats: Seats | None, used: InUse,
     """Decide on bots that are due now or within LEAD_S.
 
     Args:
-        seats: of the living hosts; None where nothing is known of any: then every bot whose time has come is sent off.
+        seats: of the living hosts; None if no host is known: then every due bot is sent off.
     """
-    free = max(seats.free - used.unclaimed, 0) if seats is not None else None
-    taken, live = Counter(used.by_account), used.live
-    accepted: list[DueBot] = []
-    refused: list[tuple[DueBot, Lack]] = []
+    free_seats = max(seats.free - used.unclaimed, 0) if seats is not None else None
+    bots_by_account, live_count = Counter(used.by_account), used.live
+    accepted_bots: list[DueBot] = []
+    refused_bots: list[tuple[DueBot, Lack]] = []
     for bot in in_turn(due, now, used.by_account):
-        lack = _lack(bot, taken, live, limits, free, seats)
+        lack = _lack(bot, bots_by_account, live_count, limits, free_seats, seats)
         if lack is not None:
-            refused.append((bot, lack))
+            refused_bots.append((bot, lack))
             continue
-        accepted.append(bot)
-        taken[bot.account_id] += 1
-        live += bot.live
-        free = free - 1 if free is not None else None
-    late = [(bot, lack) for bot, lack in refused if (bot.at - now).total_seconds() <= NOTICE_S]
+        accepted_bots.append(bot)
+        bots_by_account[bot.account_id] += 1
+        live_count += bot.live
+        free_seats = free_seats - 1 if free_seats is not None else None
+    late_bots = [(bot, lack) for bot, lack in refused_bots if (bot.at - now).total_seconds() <= NOTICE_S]
     return SeatingPlan(
-        send=_to_begin(accepted, now, seats),
+        send=_to_begin(accepted_bots, now, seats),
         wait=[
-            Waiting(id=bot.id, place=place, of=len(late), lack=lack, since=bot.at)
-            for place, (bot, lack) in enumerate(late, start=1)
+            Waiting(id=bot.id, place=place, of=len(late_bots), lack=lack, since=bot.at)
+            for place, (bot, lack) in enumerate(late_bots, start=1)
         ],
     )
 
 
 def in_turn(due: Iterable[DueBot], now: datetime, at_work: Mapping[UUID, int]) -> list[DueBot]:
-    """Return bots in the order in which seats are given: by time, those of one moment and all that are late by turns
-    between accounts; one that has fewer bots at work comes first.
+    """Return bots in the order in which they get seats: by time; those of one moment and all late ones by turns between
+    accounts, beginning with the account that has fewer bots at work.
     """
     by_time = sorted(due, key=lambda bot: (bot.at, bot.id))
     turns = Counter(at_work)
@@ -121,27 +121,32 @@ def in_turn(due: Iterable[DueBot], now: datetime, at_work: Mapping[UUID, int]) -
 
 
 def _lack(
-    bot: DueBot, taken: Mapping[UUID, int], live: int, limits: SeatLimits, free: int | None, seats: Seats | None
+    bot: DueBot,
+    bots_by_account: Mapping[UUID, int],
+    live_count: int,
+    limits: SeatLimits,
+    free_seats: int | None,
+    seats: Seats | None,
 ) -> Lack | None:
-    if taken.get(bot.account_id, 0) >= limits.per_account:
+    if bots_by_account.get(bot.account_id, 0) >= limits.per_account:
         return Lack.ACCOUNT_LIMIT
-    if bot.live and live >= limits.live:
+    if bot.live and live_count >= limits.live:
         return Lack.LIVE_LIMIT
-    if free is not None and free <= 0:
+    if free_seats is not None and free_seats <= 0:
         return Lack.NO_SEAT if seats is not None and seats.total else Lack.NO_HOST
     return None
 
 
-def _to_begin(accepted: Sequence[DueBot], now: datetime, seats: Seats | None) -> list[UUID]:
-    """Return those that have to begin now so that all are at their meetings in time: of a storm the first ones early,
-    one after another as the hosts can start pages, and the last one as early as one that is alone.
+def _to_begin(accepted_bots: Sequence[DueBot], now: datetime, seats: Seats | None) -> list[UUID]:
+    """Return the bots that have to begin now so that all are at their meetings in time: the first of a storm early, one
+    after another as hosts can start pages, and the last one as early as a single bot.
     """
     pace_s = START_S * START_CORES / (STARTING_SHARE * seats.cores) if seats is not None and seats.cores else 0.0
-    in_time = sorted(accepted, key=lambda bot: bot.at)
-    behind = {bot.id: 0 for bot in accepted}
-    for place, bot in enumerate(in_time):
-        # All that are due by then and have not begun yet come after it.
-        behind[bot.id] = sum(other.at <= bot.at for other in in_time[place + 1 :])
+    by_time = sorted(accepted_bots, key=lambda bot: bot.at)
+    later_counts = {bot.id: 0 for bot in accepted_bots}
+    for place, bot in enumerate(by_time):
+        # Counts the bots after it that are due by then and have not begun yet.
+        later_counts[bot.id] = sum(other.at <= bot.at for other in by_time[place + 1 :])
     page_s = PAGE_S if seats is not None else 0.0
-    leads = {id_: min(page_s + others * pace_s, LEAD_S) for id_, others in behind.items()}
-    return [bot.id for bot in accepted if (bot.at - now).total_seconds() <= leads[bot.id]]
+    leads_s = {id_: min(page_s + later_count * pace_s, LEAD_S) for id_, later_count in later_counts.items()}
+    return [bot.id for bot in accepted_bots if (bot.at - now).total_seconds() <= leads_s[bot.id]]

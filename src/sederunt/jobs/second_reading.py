@@ -1,4 +1,4 @@
-"""Corrects the live lines of Whisper after a meeting: loud sound that has no words is transcribed again."""
+"""Corrects the live lines of Whisper after a meeting: loud sound without words is transcribed again."""
 
 import asyncio
 import threading
@@ -27,13 +27,13 @@ from sederunt.transcripts.live_transcript import UNHEARD_S
 from sederunt.transcripts.revision import Revision, Stretch, revision, to_read, words_of
 from sederunt.transcripts.untranscribed import still_without, unheard_in
 
-# Lines that this reading added are told by their ids, so that a worker that comes back knows them.
+# Prefix of the ids of added lines, by which a repeated job recognises them.
 ADDED = "again-"
-# What the detector lost is hard to hear, and little: it is read with the most care.
+# What the detector missed is short and hard to hear, so the best model reads it.
 SECOND_MODEL = "vendor1-best"
 # Why words may be missing where this reading was not possible.
 NOT_READ_AGAIN = "loud sound without words could not be looked for in the recording"
-# A track with less audible sound than this holds nothing that a reading could lack.
+# A track with less audible sound than this cannot lack words.
 LEAST_HEARD_S = 1.0
 
 logger = log.get(component="jobs")
@@ -41,10 +41,10 @@ logger = log.get(component="jobs")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SecondReading:
-    """What a second reading changes in the lines, and what it leaves in doubt."""
+    """The lines that a second reading changes, and the doubts that remain."""
 
-    changed: tuple[LiveLine, ...]  # new, or with other words than before
-    doubts: tuple[Doubt, ...]  # sound that has no word now either
+    changed: tuple[LiveLine, ...]  # new, or with different words
+    doubts: tuple[Doubt, ...]  # sound that still has no words
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +53,7 @@ class TrackReader:
 
     bot: Bot
     facts: Mapping[str, Any]  # tracks.json
-    model: ModelRow  # that reads
+    model: ModelRow  # for the reading
     context: WorkerContext
     scratch: Path  # for its files
     cancelled: threading.Event  # tells its thread to stop
@@ -68,24 +68,24 @@ class TrackReader:
                 continue
             path = self.scratch / track["file"]
             await self.context.objects.get_file(f"bots/{self.bot.id}/tracks/{track['file']}", path)
-            own = [line for line in lines if line.source == track["source"]]
-            change, left = await self._of_track(path, track, own)
+            own_lines = [line for line in lines if line.source == track["source"]]
+            change, wordless = await self._of_track(path, track, own_lines)
             path.unlink()
             changes[track["source"]] = change
-            doubts += [Doubt(start=round(start, 2), end=round(end, 2), why=WORDLESS) for start, end in left]
+            doubts += [Doubt(start=round(start, 2), end=round(end, 2), why=WORDLESS) for start, end in wordless]
         meeting = await self._meeting()
-        changed = await asyncio.to_thread(_written, self.bot, lines, changes, meeting)
-        return SecondReading(changed=changed, doubts=tuple(sorted(doubts, key=lambda doubt: doubt.start)))
+        changed_lines = await asyncio.to_thread(_written, self.bot, lines, changes, meeting)
+        return SecondReading(changed=changed_lines, doubts=tuple(sorted(doubts, key=lambda doubt: doubt.start)))
 
     async def _of_track(
-        self, path: Path, track: Mapping[str, Any], own: Sequence[LiveLine]
+        self, path: Path, track: Mapping[str, Any], own_lines: Sequence[LiveLine]
     ) -> tuple[Revision, list[Stretch]]:
-        """Return what changes in one track's lines, and what lacks words even then."""
-        wordless = await asyncio.to_thread(unheard_in, path, [word for line in own for word in words_of(line)])
+        """Return the changes in one track's lines, and the stretches that still lack words."""
+        wordless = await asyncio.to_thread(unheard_in, path, [word for line in own_lines for word in words_of(line)])
         if not wordless:
             return Revision(), []
-        unheard = not own and track["heard_s"] >= UNHEARD_S
-        stretches = [(0.0, self.facts["duration_s"])] if unheard else to_read(wordless, own)
+        is_unheard = not own_lines and track["heard_s"] >= UNHEARD_S
+        stretches = [(0.0, self.facts["duration_s"])] if is_unheard else to_read(wordless, own_lines)
         seconds = sum(end - start for start, end in stretches)
         logger.info(
             "loud sound without words is read again",
@@ -96,11 +96,15 @@ class TrackReader:
             seconds=round(seconds, 1),
         )
         self.workload.sound_s += seconds
-        read = await self.workload.run(partial(self._read, path, stretches, seconds))
-        change = revision(own, stretches if unheard else wordless, read)
-        after = [*(word for line in own for word in words_of(line))]
-        after += [word for said in (*(new for _, new in change.revised), *change.added) for word in said.words]
-        return change, await asyncio.to_thread(still_without, wordless, after)
+        utterances = await self.workload.run(partial(self._read, path, stretches, seconds))
+        change = revision(own_lines, stretches if is_unheard else wordless, utterances)
+        words_now = [*(word for line in own_lines for word in words_of(line))]
+        words_now += [
+            word
+            for utterance in (*(new_utterance for _, new_utterance in change.revised), *change.added)
+            for word in utterance.words
+        ]
+        return change, await asyncio.to_thread(still_without, wordless, words_now)
 
     def _read(self, path: Path, stretches: Sequence[Stretch], seconds: float) -> tuple[Utterance, ...]:
         config, settings = self.bot.config, self.context.settings
@@ -128,42 +132,46 @@ class TrackReader:
 
 
 async def tell(bot: Bot, lines: Sequence[LiveLine], context: WorkerContext) -> None:
-    """Tell the bot's listeners of lines that are written, and wait until the feed has them."""
+    """Publish written lines to the bot's listeners, and wait until the feed has them."""
     for line in lines:
         context.events.put(bot.id, line_message(line), line_message_id(bot.id, line))
     await context.events.flush()
 
 
 def _written(
-    bot: Bot, told: Sequence[LiveLine], changes: Mapping[str, Revision], meeting: MeetingFacts
+    bot: Bot, told_lines: Sequence[LiveLine], changes: Mapping[str, Revision], meeting: MeetingFacts
 ) -> tuple[LiveLine, ...]:
-    """Return the lines that change, with voices, numbers and names as they had while the meeting went on."""
-    lines = LiveLines(told, mask_lang=(_language(bot) or "") if bot.config.profanity_filter else None)
-    changed: list[LiveLine] = []
+    """Return the changed lines, with the voices, numbers and names of the live transcription."""
+    lines = LiveLines(told_lines, mask_lang=(_language(bot) or "") if bot.config.profanity_filter else None)
+    changed_lines: list[LiveLine] = []
     for source, change in changes.items():
-        for line, said in change.revised:
-            changed += lines.final(_segment(line.segment_id, source, said), meeting)
-    added = [(said.start, source, said) for source, change in changes.items() for said in change.added]
-    known = sum(line.segment_id.startswith(ADDED) for line in told)
-    for number, (_, source, said) in enumerate(sorted(added, key=lambda each: each[:2]), known + 1):
-        changed += lines.final(_segment(f"{ADDED}{number}", source, said), meeting)
-    return tuple(changed)
+        for line, utterance in change.revised:
+            changed_lines += lines.final(_segment(line.segment_id, source, utterance), meeting)
+    added_utterances = [
+        (utterance.start, source, utterance) for source, change in changes.items() for utterance in change.added
+    ]
+    known_count = sum(line.segment_id.startswith(ADDED) for line in told_lines)
+    for number, (_, source, utterance) in enumerate(
+        sorted(added_utterances, key=lambda entry: entry[:2]), known_count + 1
+    ):
+        changed_lines += lines.final(_segment(f"{ADDED}{number}", source, utterance), meeting)
+    return tuple(changed_lines)
 
 
 def _language(bot: Bot) -> str | None:
-    """Return the language that was asked for, else the one that was found while the meeting went on."""
-    asked = bot.config.lang
-    return asked if is_known(asked) else bot.detected_lang or asked
+    """Return the requested language, else the one that was detected during the meeting."""
+    lang = bot.config.lang
+    return lang if is_known(lang) else bot.detected_lang or lang
 
 
-def _segment(segment_id: str, source: str, said: Utterance) -> LiveSegment:
+def _segment(segment_id: str, source: str, utterance: Utterance) -> LiveSegment:
     return LiveSegment(
         segment_id=segment_id,
         source=source,
-        start=said.start,
-        end=said.end,
-        transcript=said.transcript,
-        confidence=said.confidence,
-        words=said.words,
-        lang=said.lang,
+        start=utterance.start,
+        end=utterance.end,
+        transcript=utterance.transcript,
+        confidence=utterance.confidence,
+        words=utterance.words,
+        lang=utterance.lang,
     )

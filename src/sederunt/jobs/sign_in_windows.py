@@ -1,7 +1,8 @@
 """Browser windows on a host in which people sign meeting accounts in, from wherever they sit.
 
-A window belongs to who opened it: each request names the account and who asks, and for anybody else there is none.
-It ends when it was kept, when it was closed, when nobody looked for a while, or after a quarter of an hour.
+A window belongs to its opener: each request names the account and the requester, and other requesters are told that
+there is no window. It ends when it is kept, when it is closed, when nobody looks for a while, or after a quarter of an
+hour.
 """
 
 import asyncio
@@ -26,9 +27,9 @@ from sederunt.model.window_input import MOST_INPUTS
 from sederunt.platforms.registry import platform_of, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
 
-MOST = 3  # windows of one host at once: each is a browser of its own, that paints
+MOST = 3  # concurrent windows of one host; each has its own browser, which paints
 BUDGET = "sign_in_windows"
-UNSEEN_S = 45.0  # a page that is looked at asks every few seconds
+UNSEEN_S = 45.0  # a page that somebody looks at asks every few seconds
 LONGEST_S = 900.0
 LOOK_S = 4.0
 
@@ -38,7 +39,7 @@ Answer = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WindowWish:
-    """Who opens a window for which account at a service."""
+    """A request for a window: who opens it, for which account at a service."""
 
     window_id: str
     account_id: str
@@ -46,9 +47,9 @@ class WindowWish:
     service: Service
     email: str = field(repr=False)
 
-    def is_of(self, asked: Mapping[str, Any]) -> bool:
-        """Return whether a request comes from who opened the window."""
-        return (asked.get("account_id"), asked.get("opened_by")) == (self.account_id, self.opened_by)
+    def is_of(self, request: Mapping[str, Any]) -> bool:
+        """Return whether a request comes from the window's opener."""
+        return (request.get("account_id"), request.get("opened_by")) == (self.account_id, self.opened_by)
 
 
 class SignInWindows:
@@ -59,9 +60,9 @@ class SignInWindows:
         self._accounts = MeetingAccounts(context.database, context.sealer)
         self._open: dict[str, asyncio.Task[None]] = {}
 
-    async def answer(self, asked: Mapping[str, Any]) -> Answer:
-        """Open a window; answers when it can be looked at, or why it cannot."""
-        wish = WindowWish(**{**asked, "service": Service(asked["service"])})
+    async def answer(self, request: Mapping[str, Any]) -> Answer:
+        """Open a window. Answers once it can be looked at, or with the reason why it cannot."""
+        wish = WindowWish(**{**request, "service": Service(request["service"])})
         if wish.service not in services_taking(AccountKind.SESSION):
             return {"ok": False, "message": no_accounts(wish.service)}
         if len(self._open) >= MOST:
@@ -71,12 +72,12 @@ class SignInWindows:
             most = ledger.share(BUDGET, wish.account_id)
             return {"ok": False, "message": f"Your account has {most:g} sign-in windows open: close one of them first."}
         ledger.take(BUDGET, wish.account_id)
-        opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        task = asyncio.create_task(self._run(wish, opened), name="sign-in window")
+        opening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._run(wish, opening), name="sign-in window")
         self._open[wish.window_id] = task
         task.add_done_callback(lambda _task: self._ended(wish))
         try:
-            await opened
+            await opening
         except SetupError as error:
             return {"ok": False, "message": str(error)}
         return {"ok": True}
@@ -90,7 +91,7 @@ class SignInWindows:
         for task in list(self._open.values()):
             await end(task)
 
-    async def _run(self, wish: WindowWish, opened: "asyncio.Future[None]") -> None:
+    async def _run(self, wish: WindowWish, opening: "asyncio.Future[None]") -> None:
         settings, bus = self._context.settings, self._context.bus
         try:
             async with (
@@ -98,23 +99,23 @@ class SignInWindows:
                 contextlib.AsyncExitStack() as stack,
             ):
                 stay = _Stay(wish, window, self._accounts)
-                for what, answer in (("look", stay.look), ("act", stay.act), ("end", stay.end)):
-                    subscription = await bus.serve(window_subject(wish.window_id, what), answer)
+                for operation, answer in (("look", stay.look), ("act", stay.act), ("end", stay.end)):
+                    subscription = await bus.serve(window_subject(wish.window_id, operation), answer)
                     stack.push_async_callback(subscription.close)
                 logger.info("a window was opened", action="window_opened", window=wish.window_id, service=wish.service)
-                going = asyncio.create_task(window.go(platform_of(wish.service).accounts.sign_in_url))
-                opened.set_result(None)
+                navigation = asyncio.create_task(window.go(platform_of(wish.service).accounts.sign_in_url))
+                opening.set_result(None)
                 why = await stay.until_over()
                 logger.info("a window was closed", action="window_closed", window=wish.window_id, why=why)
-                await end(going)
+                await end(navigation)
         except Exception as error:
-            if opened.done():
+            if opening.done():
                 logger.exception("a window failed", action="window_failed", window=wish.window_id)
             else:
-                opened.set_exception(error if isinstance(error, SetupError) else SetupError(str(error)))
+                opening.set_exception(error if isinstance(error, SetupError) else SetupError(str(error)))
         finally:
-            if not opened.done():
-                opened.set_exception(SetupError("This host is about to stop."))
+            if not opening.done():
+                opening.set_exception(SetupError("This host is about to stop."))
 
 
 class _Stay:
@@ -126,7 +127,7 @@ class _Stay:
         self._over = asyncio.Event()
 
     async def until_over(self) -> str:
-        """Wait until the window is to be closed; why."""
+        """Wait until the window is to be closed. Returns the reason."""
         began_at = time.monotonic()
         while not (self._over.is_set() or self._window.gone.is_set()):
             now = time.monotonic()
@@ -136,61 +137,61 @@ class _Stay:
                 await asyncio.wait_for(self._over.wait(), 1)
         return "closed" if self._over.is_set() else "gone"
 
-    async def look(self, asked: Mapping[str, Any]) -> Answer:
-        """Return the next picture, or none where nothing changed for a while."""
-        if not self._admits(asked):
+    async def look(self, request: Mapping[str, Any]) -> Answer:
+        """Return the next picture, or none if nothing changed for a while."""
+        if not self._admits(request):
             return _NOBODY
-        view = await self._window.look(int(asked.get("after", 0)), LOOK_S)
+        view = await self._window.look(int(request.get("after", 0)), LOOK_S)
         if view is None:
             return {"ok": True}
         jpeg = base64.b64encode(view.jpeg).decode()
         return {"ok": True, "number": view.number, "page": view.page, "jpeg": jpeg, "url": view.url}
 
-    async def act(self, asked: Mapping[str, Any]) -> Answer:
-        """Pass on what the person did."""
-        if not self._admits(asked):
+    async def act(self, request: Mapping[str, Any]) -> Answer:
+        """Pass on the person's input."""
+        if not self._admits(request):
             return _NOBODY
-        inputs: Sequence[Any] = asked.get("inputs") or []
+        inputs: Sequence[Any] = request.get("inputs") or []
         try:
-            done = [each for each in inputs[:MOST_INPUTS] if isinstance(each, list) and each]
-            await self._window.act(done, asked.get("page"))
+            valid_inputs = [entry for entry in inputs[:MOST_INPUTS] if isinstance(entry, list) and entry]
+            await self._window.act(valid_inputs, request.get("page"))
         except PageStuck as error:
             return {"ok": False, "message": str(error)}
         return {"ok": True, "email": self._wish.email}
 
-    async def end(self, asked: Mapping[str, Any]) -> Answer:
-        """Close the window; with `keep`, what its browser remembers becomes the meeting account, sealed."""
-        if not self._admits(asked):
+    async def end(self, request: Mapping[str, Any]) -> Answer:
+        """Close the window; with `keep`, its browser state becomes the meeting account, sealed."""
+        if not self._admits(request):
             return _NOBODY
-        if not asked.get("keep"):
+        if not request.get("keep"):
             self._over.set()
             return {"ok": True}
         try:
             state = await self._window.state()
         except PageStuck as error:
             return {"ok": False, "message": str(error)}
-        if not (asked.get("anyway") or self._is_signed_in(state)):
+        if not (request.get("anyway") or self._is_signed_in(state)):
             return {
                 "ok": False,
                 "doubt": True,
                 "message": "The site has not signed anybody in yet, as far as can be seen.",
             }
         sign_in = SignIn(service=self._wish.service, email=self._wish.email, state=state)
-        kept = await self._accounts.keep_state(UUID(self._wish.account_id), sign_in)
+        account = await self._accounts.keep_state(UUID(self._wish.account_id), sign_in)
         self._over.set()
-        return {"ok": True, "id": str(kept.id)}
+        return {"ok": True, "id": str(account.id)}
 
-    def _admits(self, asked: Mapping[str, Any]) -> bool:
-        """Return whether this is who opened the window; they are there, then."""
-        if not self._wish.is_of(asked):
+    def _admits(self, request: Mapping[str, Any]) -> bool:
+        """Return whether this is the window's opener, and note their presence."""
+        if not self._wish.is_of(request):
             return False
         self._seen_at = time.monotonic()
         return True
 
     def _is_signed_in(self, state: Mapping[str, Any]) -> bool:
         pages = platform_of(self._wish.service).accounts.pages
-        there = {cookie["name"] for cookie in state["cookies"]}
-        return bool(there & set(pages.cookies) if pages is not None else there)
+        cookie_names = {cookie["name"] for cookie in state["cookies"]}
+        return bool(cookie_names & set(pages.cookies) if pages is not None else cookie_names)
 
 
 _NOBODY: Answer = {"ok": False, "gone": True}
@@ -198,11 +199,11 @@ _NOBODY: Answer = {"ok": False, "gone": True}
 
 @asynccontextmanager
 async def serving_windows(context: WorkerContext) -> AsyncIterator[None]:
-    """Open windows for people for as long as the block lasts."""
+    """Open windows for people while the block runs."""
     windows = SignInWindows(context)
-    answering = await context.bus.serve(windows_subject(context.name), windows.answer)
+    subscription = await context.bus.serve(windows_subject(context.name), windows.answer)
     try:
         yield
     finally:
-        await answering.close()
+        await subscription.close()
         await windows.close()

@@ -1,4 +1,4 @@
-"""Ends a job that lasts longer, or costs more, than its sound can take: its place is another's by then."""
+"""Ends a job that takes longer, or costs more, than its sound justifies, so that others get its place."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ LOOK_S = 2.0
 
 
 def most_s(ledger: Ledger, sound_s: float) -> float:
-    """Return for how many seconds a job may work on sound of a length."""
+    """Return the number of seconds for which a job may work on this much sound."""
     return ledger.most("job_minutes") * 60 + ledger.most("job_times_length") * sound_s
 
 
@@ -35,7 +35,7 @@ async def within_time(ledger: Ledger, sound_s: float) -> AsyncIterator[None]:
 
 
 def most_cpu_s(ledger: Ledger, sound_s: float) -> float:
-    """Return the CPU-seconds that the windows of a job may cost for sound of a length."""
+    """Return the CPU-seconds that a job may cost for this much sound."""
     return ledger.most("job_cpu_minutes") * 60 + ledger.most("job_cpu_times_length") * sound_s
 
 
@@ -44,11 +44,11 @@ async def within_cpu(ledger: Ledger, workload: Workload, *, look_s: float = LOOK
     """Run the block for at most the budgeted CPU time. Raises LimitReached after that."""
     try:
         async with asyncio.timeout(None) as deadline:
-            watching = asyncio.create_task(_watch(ledger, workload, deadline, look_s))
+            watch_task = asyncio.create_task(_watch(ledger, workload, deadline, look_s))
             try:
                 yield
             finally:
-                watching.cancel()
+                watch_task.cancel()
     except TimeoutError:
         if not deadline.expired():  # of the work itself
             raise

@@ -36,14 +36,14 @@ from sederunt.transcripts.live_transcript import doubt, transcript_of_lines
 from sederunt.transcripts.recording_transcript import RecordingTranscriptRequest, transcribe_recording
 from sederunt.transcripts.vendor_memory import keep_copies_only
 
-# What a caller can mend has a cause of its own.
+# Faults that a caller can fix have their own cause.
 _CAUSES: dict[ProviderFault | None, str] = {
     ProviderFault.AUTH: "credential_rejected",
     ProviderFault.PAYMENT: "credential_without_credit",
     ProviderFault.IN_DOUBT: "transcription_in_doubt",
 }
 
-# More stretches without words than this are not told one by one.
+# Only this many stretches without words are reported one by one.
 MOST_DOUBTS = 50
 
 logger = log.get(component="jobs")
@@ -51,10 +51,10 @@ logger = log.get(component="jobs")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workplace:
-    """What one transcription works with."""
+    """The resources of one transcription."""
 
     scratch: Path  # for its files
-    cancelled: threading.Event  # tells its threads to stop
+    cancelled: threading.Event
     workload: Workload  # lends the cores
 
 
@@ -98,16 +98,16 @@ async def _told_live(bot: Bot, job: Job, context: WorkerContext, sound_s: float)
     """Return the live lines as the bot's transcript; None if it has to be transcribed again."""
     lines = await context.live_lines.of(bot.id)
     facts = json.loads(await context.objects.get(f"bots/{bot.id}/tracks.json"))
-    here = is_live_here(bot.config.transcription_model)
-    # What no line tells is read again here, line by line; a vendor is asked for whole tracks or for none.
-    unheard = () if here else facts["sources"]
-    why = doubt(lines, events=await context.bots.events(bot.id), gaps=bot.gaps, tracks=unheard)
+    is_here = is_live_here(bot.config.transcription_model)
+    # Sound without lines is read again here, line by line; a vendor transcribes whole tracks or none.
+    tracks = () if is_here else facts["sources"]
+    why = doubt(lines, events=await context.bots.events(bot.id), gaps=bot.gaps, tracks=tracks)
     if context.settings.live.post_call_pass:
         why = why or "the settings ask for it"
     if why is not None:
         logger.info("transcribed again after the meeting", action="post_call_pass", bot_id=str(bot.id), why=why)
         return None
-    if not here:
+    if not is_here:
         return transcript_of_lines(lines, bot.detected_lang)
     return await _put_right(bot, lines, facts, job, context, sound_s)
 
@@ -130,24 +130,24 @@ async def _put_right(
                 cancelled=place.cancelled,
                 workload=place.workload,
             )
-            found = await reader.read_again(lines)
+            reading = await reader.read_again(lines)
     except Exception as fault:
         if not _is_in_vain(fault, job):
             raise
-        # What was told stays: nobody loses it for this.
+        # The published lines stay.
         logger.warning("not read again", action="second_reading_failed", bot_id=str(bot.id), why=str(fault))
-        found = SecondReading(changed=(), doubts=(Doubt(start=0.0, end=facts["duration_s"], why=NOT_READ_AGAIN),))
-    if found.changed:
-        await context.live_lines.save(bot.id, found.changed, epoch=bot.epoch)
-    # A worker that was killed may have written lines and told nobody: what was told before is dropped by the feed.
-    before = [line for line in lines if line.revision or line.segment_id.startswith(ADDED)]
-    await tell(bot, [*(before if job.delivered > 1 else ()), *found.changed], context)
-    after = {line.segment_id: line for line in (*lines, *found.changed)}
-    return replace(transcript_of_lines(after.values(), bot.detected_lang), doubts=found.doubts)
+        reading = SecondReading(changed=(), doubts=(Doubt(start=0.0, end=facts["duration_s"], why=NOT_READ_AGAIN),))
+    if reading.changed:
+        await context.live_lines.save(bot.id, reading.changed, epoch=bot.epoch)
+    # A killed worker may have written lines without publishing them; the feed drops repeats.
+    earlier_lines = [line for line in lines if line.revision or line.segment_id.startswith(ADDED)]
+    await tell(bot, [*(earlier_lines if job.delivered > 1 else ()), *reading.changed], context)
+    lines_by_id = {line.segment_id: line for line in (*lines, *reading.changed)}
+    return replace(transcript_of_lines(lines_by_id.values(), bot.detected_lang), doubts=reading.doubts)
 
 
 def _is_in_vain(fault: Exception, job: Job) -> bool:
-    """Return whether a second reading that ended so is not tried again: the job itself would be given up for it."""
+    """Return whether a failed second reading is not tried again, because the job itself would be given up for it."""
     if isinstance(fault, Cancelled):
         return False
     return isinstance(fault, SetupError) or isinstance(outcome_of(fault, KINDS[job.kind], job.delivered), Drop)
@@ -182,7 +182,7 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
     await context.recordings.record_transition(
         recording.id, Trigger.TRANSCRIBED, data={**chain.told, **told_doubts(transcript)}, changes=changes
     )
-    del transcript  # hours of words, and what follows reads as many
+    del transcript  # hours of words, and the following step reads as many
     await context.objects.delete_prefix(f"recordings/{recording.id}/transcript/")
     await keep_copies_only(context.objects, recording.id)
     logger.info("recording transcribed", action="transcribed", recording_id=str(recording.id))
@@ -205,7 +205,7 @@ async def _of_recording(recording: Recording, model: ModelRow, job: Job, context
 
 
 async def _source_bot(recording: Recording, context: WorkerContext) -> Bot | None:
-    """Return the bot that made this recording while its tracks exist: they tell more than their mix."""
+    """Return the bot that made this recording if its tracks still exist: they contain more than their mix."""
     if recording.source_bot_id is None:
         return None
     try:
@@ -216,8 +216,6 @@ async def _source_bot(recording: Recording, context: WorkerContext) -> Bot | Non
 
 
 async def _of_file(recording: Recording, model: ModelRow, context: WorkerContext, place: Workplace) -> Transcript:
-    """Return the transcript of a single file."""
-
     async def progress(done_s: float, of_s: float) -> None:
         data = {"seconds_done": round(done_s, 1), "seconds": round(of_s, 1)}
         await context.recordings.add_event(recording.id, TRANSCRIPTION_PROGRESS, data)
@@ -235,7 +233,7 @@ async def _of_file(recording: Recording, model: ModelRow, context: WorkerContext
 
 
 def told_doubts(transcript: Transcript) -> dict[str, Any]:
-    """Return the event data about stretches that may lack words; of many, the longest.
+    """Return the event data about stretches that may lack words; if there are many, the longest.
 
     Those of a whole file come first.
     """
@@ -246,7 +244,7 @@ def told_doubts(transcript: Transcript) -> dict[str, Any]:
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
-    """Write what went wrong into the event. The recording stays."""
+    """Write the fault into the event. The recording stays."""
     sentence = str(error) if isinstance(error, SederuntError) else "The recording could not be transcribed."
     kind = error.kind if isinstance(error, ProviderError) else None
     data = {"cause": _CAUSES.get(kind, "transcription_failed"), "message": sentence[:500]}
@@ -257,7 +255,7 @@ async def give_up(job: Job, context: WorkerContext, error: BaseException) -> Non
         await context.bots.record_transition(job.id, Trigger.CRASHED, data=data, changes=changes)
     else:
         await context.recordings.record_transition(job.id, Trigger.CRASHED, data=data)
-    try:  # an address to which a file was sent may be all that is needed to read it
+    try:  # the stored address of a sent file may suffice to read it
         await keep_copies_only(context.objects, job.id)
     except Exception:
         logger.exception("a vendor's answers stay noted", action="answers_kept", id=str(job.id))
@@ -288,7 +286,7 @@ async def _request(
 
 
 async def _access(resource: Bot | Recording, model: ModelRow, context: WorkerContext) -> Access | None:
-    """Return the key that the vendor is asked with."""
+    """Return the key for the vendor."""
     row = provider_of(model)
     assert row is not None
     return await context.vendor_access.of(resource.account_id, resource.config.transcription_credentials, row)
@@ -296,7 +294,7 @@ async def _access(resource: Bot | Recording, model: ModelRow, context: WorkerCon
 
 @asynccontextmanager
 async def workplace(job: Job, context: WorkerContext, account_id: UUID, urgency: Urgency) -> AsyncIterator[Workplace]:
-    """Lend what a transcription needs. Raises LimitReached where its windows cost more than its sound can take."""
+    """Lend what a transcription needs. Raises LimitReached if its windows cost more than its sound justifies."""
     async with stoppable(job) as cancelled:
         with scratch_of(context, job) as scratch, context.scheduler.workload(account_id, urgency) as workload:
             async with within_cpu(context.ledger, workload):
@@ -305,16 +303,16 @@ async def workplace(job: Job, context: WorkerContext, account_id: UUID, urgency:
 
 @asynccontextmanager
 async def stoppable(job: Job) -> AsyncIterator[threading.Event]:
-    """Lend an event that stops a working thread: it is set when the job is cancelled or may have another holder."""
+    """Lend an event that stops a working thread: set when the job is cancelled or may have another holder."""
     cancelled = threading.Event()
 
     async def watch() -> None:
         await job.cut_off.wait()
         cancelled.set()
 
-    watching = asyncio.create_task(watch())
+    watch_task = asyncio.create_task(watch())
     try:
         yield cancelled
     finally:
         cancelled.set()
-        watching.cancel()
+        watch_task.cancel()

@@ -1,4 +1,4 @@
-"""Deletes at vendors what they keep of a resource that is deleted here; again and again until they confirm it."""
+"""Deletes the vendors' copies of a resource that is deleted here; repeatedly, until the vendors confirm it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from sederunt.transcription.models import providers
 from sederunt.transcription.plugins import provider
 from sederunt.transcripts.vendor_memory import VendorCopy, copies_of, prefix_of
 
-# A vendor that does not confirm is asked again after so long, twice as long each time.
+# Pauses before a vendor that does not confirm is asked again; each is twice as long as the last.
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 30.0, 3600.0
 
-# What is still at work cannot be deleted yet (Soniox, Rev.ai: 409, Speechmatics: 423).
+# A job still in progress cannot be deleted yet (Soniox, Rev.ai: 409, Speechmatics: 423).
 _BUSY = frozenset({409, 423})
 
 logger = log.get(component="jobs")
 
 
 class VendorDeletion:
-    """Asks vendors to delete. Remembers in this process whom to leave alone for a while.
+    """Asks vendors to delete. Remembers, in this process, which vendors to leave alone for a while.
 
-    A copy that is not deleted is asked for again after a pause that grows. Where its vendor did not take the request,
-    that vendor is asked with the same key for nothing else within `FIRST_PAUSE_S`: not a hundred times in vain.
+    A copy that is not deleted is tried again after a growing pause. If its vendor did not accept the request, that
+    vendor gets no other request with the same key within `FIRST_PAUSE_S`, instead of a hundred in vain.
     """
 
     def __init__(self, objects: Objects, access: VendorAccess, settings: Settings, clock: Clock) -> None:
@@ -37,39 +37,38 @@ class VendorDeletion:
         self._silent: dict[tuple[str, UUID, UUID | None], float] = {}  # vendor, account, credential → not before
 
     async def has_copies(self, resource_id: UUID) -> bool:
-        """Return whether a vendor may have something of a resource."""
+        """Return whether a vendor may have data of a resource."""
         return bool(await self._objects.keys(prefix_of(resource_id)))
 
     async def erase(self, resource_id: UUID) -> int | None:
-        """Delete the copies; returns how many were deleted, None where some are still there and have to be tried again
-        later.
+        """Delete the copies. Returns how many were deleted, None if some remain and have to be tried again later.
 
-        A copy that can never be deleted from here, for its key is gone or refused, is logged and given up.
+        A copy that can never be deleted from here, because its key is gone or refused, is logged and given up.
         """
         now = self._clock.now().timestamp()
-        not_before, last_s = self._waits.get(resource_id, (0.0, FIRST_PAUSE_S / 2))
+        not_before, last_pause_s = self._waits.get(resource_id, (0.0, FIRST_PAUSE_S / 2))
         if now < not_before:
             return None
-        erased = 0
+        erased_count = 0
         for key, copies in (await copies_of(self._objects, resource_id)).items():
             for copy in copies:
                 vendor = (copy.provider, copy.account_id, copy.credential_id)
                 if now < self._silent.get(vendor, 0.0):
                     return None
                 if (error := await self._erase(resource_id, copy)) is not None:
-                    pause_s = min(LONGEST_PAUSE_S, last_s * 2)
+                    pause_s = min(LONGEST_PAUSE_S, last_pause_s * 2)
                     self._waits[resource_id] = (now + pause_s, pause_s)
                     if error.status not in _BUSY:
                         self._silent[vendor] = now + FIRST_PAUSE_S
                     return None
                 self._silent.pop(vendor, None)
-                erased += 1
+                erased_count += 1
             await self._objects.delete(key)
         self._waits.pop(resource_id, None)
-        return erased
+        return erased_count
 
     async def _erase(self, resource_id: UUID, copy: VendorCopy) -> ProviderError | None:
-        """Return why the copy is still there, where another try may succeed."""
+        """Return the fault if the copy remains and another try may succeed."""
         facts = {"id": str(resource_id), "provider": copy.provider}
         try:
             access = await self._access.of(copy.account_id, copy.credential_id, providers()[copy.provider])
