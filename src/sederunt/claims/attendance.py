@@ -34,11 +34,11 @@ class Attendance:
         if table is None:
             return
         own = self._register.own
-        whole = claim.kind is Extent.SNAPSHOT
+        is_snapshot = claim.kind is Extent.SNAPSHOT
         if claim.kind is Extent.SEVERAL:
-            held = frozenset(token for token, word in table.words.items() if word.holds)
-            whole = self._habits[claim.source].is_whole(claim, held, own.found)
-        table.take(claim, whole=whole)
+            present = frozenset(token for token, word in table.words.items() if word.holds)
+            is_snapshot = self._habits[claim.source].is_whole(claim, present, own.found)
+        table.take(claim, whole=is_snapshot)
         for subject in claim.subjects:
             if subject.is_self:
                 own.keys.add(subject.token)
@@ -55,116 +55,123 @@ class Attendance:
 
     def is_due(self, now_ms: int) -> bool:
         """Return whether presence is to be weighed again because time passed."""
-        listed = any(table.words for table in self._tables.values())
-        return listed and now_ms - self._looked_ms >= LOOK_AGAIN_MS
+        has_words = any(table.words for table in self._tables.values())
+        return has_words and now_ms - self._looked_ms >= LOOK_AGAIN_MS
 
     @property
     def is_doubtful(self) -> bool:
         """Return whether people are here of whom no source has told, nor shown any of them, for long."""
         company = self._register.company
-        told_ms = (self._confirmed_ms.get(self._register.canonical_of(key), 0) for key in company)
-        return bool(company) and self._looked_ms - max(told_ms) >= DOUBT_MS
+        confirmed_ms = (self._confirmed_ms.get(self._register.canonical_of(key), 0) for key in company)
+        return bool(company) and self._looked_ms - max(confirmed_ms) >= DOUBT_MS
 
     def weigh(self, at_ms: int) -> list[RosterChange]:
         """Decide who is here; returns what listeners should hear of."""
         self._looked_ms = at_ms
         register, speaking = self._register, self._speaking
-        known, own_before = frozenset(register.people), register.own_keys
-        shown = frozenset(key for key, one in register.people.items() if one.here and one.announced)
-        seen = picture(
+        keys_before, own_before = frozenset(register.people), register.own_keys
+        visible = frozenset(key for key, person in register.people.items() if person.here and person.announced)
+        presence = picture(
             self._tables,
-            heard={register.canonical_of(key): moment for key, moment in speaking.heard_ms.items()},
-            named={register.canonical_of(key): moment for key, moment in speaking.named_ms.items()},
+            last_heard_ms={register.canonical_of(key): moment for key, moment in speaking.heard_ms.items()},
+            last_named_ms={register.canonical_of(key): moment for key, moment in speaking.named_ms.items()},
             only_one_ms=self._only_one_ms,
-            own=register.own.found,
-            goes_by=register.told_first_as,
+            own_keys=register.own.found,
+            canonical_keys=register.told_first_as,
             omitted_ms=self._habits[Source.PROTOCOL].omitted_ms,
             now_ms=at_ms,
         )
-        register.known_as, self._confirmed_ms = seen.known_as, seen.confirmed_ms
+        register.known_as, self._confirmed_ms = presence.known_as, presence.confirmed_ms
         for key, canonical in register.join_keys():
             speaking.move(key, canonical)
-        told, strangers = self._told(), speaking.strangers
+        subjects, strangers = self._told(), speaking.strangers
         changes: list[RosterChange] = []
-        for canonical in seen.verdicts:
-            if not register.settle_former(canonical, seen.verdicts):
-                changes += self._placed(canonical, seen.verdicts, told[canonical], at_ms)
+        for canonical in presence.verdicts:
+            if not register.settle_former(canonical, presence.verdicts):
+                changes += self._placed(canonical, presence.verdicts, subjects[canonical], at_ms)
         register.find_again()
         changes += self._back_already(changes, at_ms)
-        own = register.own_keys
-        changes = [change for change in changes if change.participant.key not in own]
-        changes += self._turned_out(known & (own - own_before), known & (own_before - own), shown, at_ms)
+        own_keys = register.own_keys
+        changes = [change for change in changes if change.participant.key not in own_keys]
+        changes += self._turned_out(
+            keys_before & (own_keys - own_before), keys_before & (own_before - own_keys), visible, at_ms
+        )
         return changes + speaking.bind(strangers)
 
     def _turned_out(
-        self, ours: Iterable[str], others: Iterable[str], shown: frozenset[str], at_ms: int
+        self, ours: Iterable[str], others: Iterable[str], visible: frozenset[str], at_ms: int
     ) -> list[RosterChange]:
         """Take back who turned out to be the bot itself, and tell of who turned out to be somebody else."""
         changes: list[RosterChange] = []
         for key in sorted(ours):  # it was taken for a participant, and may be written
             self._unwritten.note_deleted(key)
-            if key in shown:
+            if key in visible:
                 changes.append(PersonLeft(participant=self._speaking.participant(key), at_ms=at_ms))
         for key in sorted(others):
             self._unwritten.note(key)
-            if key in shown and self._register.people[key].here:
+            if key in visible and self._register.people[key].here:
                 changes.append(PersonTracked(participant=self._speaking.participant(key), at_ms=at_ms))
         return changes
 
     def _back_already(self, changes: Iterable[RosterChange], at_ms: int) -> list[RosterChange]:
         """Join whom a roster that lags showed twice: who left just now, and the entry under which they are back."""
-        joined: list[RosterChange] = []
+        merges: list[RosterChange] = []
         for change in changes:
             key = change.participant.key
             if isinstance(change, PersonLeft) and (later := self._register.replaced(key, at_ms)) is not None:
-                joined += self._speaking.take_over(key, later, at_ms)
-        if joined:
+                merges += self._speaking.take_over(key, later, at_ms)
+        if merges:
             self._register.find_again()
-        return joined
+        return merges
 
     def _told(self) -> Mapping[str, Mapping[Source, Subject]]:
         """Return what each source says of each person, the strongest source first."""
-        found: dict[str, dict[Source, Statement]] = defaultdict(dict)
+        statements: dict[str, dict[Source, Statement]] = defaultdict(dict)
         for source, table in self._tables.items():
             for token, word in table.words.items():
-                of = found[self._register.known_as.get(token, token)]
-                of[source] = max(of.get(source, word), word, key=_weight)
-        return {person: {source: word.subject for source, word in of.items()} for person, of in found.items()}
+                by_source = statements[self._register.known_as.get(token, token)]
+                by_source[source] = max(by_source.get(source, word), word, key=_weight)
+        return {
+            person: {source: word.subject for source, word in by_source.items()}
+            for person, by_source in statements.items()
+        }
 
     def _placed(
-        self, canonical: str, verdicts: Mapping[str, PresenceVerdict], told: Mapping[Source, Subject], at_ms: int
+        self, canonical: str, verdicts: Mapping[str, PresenceVerdict], subjects: Mapping[Source, Subject], at_ms: int
     ) -> list[RosterChange]:
         """Note that one person is here, or is not; returns what listeners should hear of."""
         verdict = verdicts[canonical]
         # The name by the strongest source that has one.
-        named = ((subject.name, source) for source, subject in told.items() if subject.name)
-        name, by = next(named, ("", Source.PROTOCOL))
-        one = self._register.people.get(self._register.key_of(canonical))
-        if one is None:
-            lasting = any(subject.lasting for subject in told.values())
+        names = ((subject.name, source) for source, subject in subjects.items() if subject.name)
+        name, name_source = next(names, ("", Source.PROTOCOL))
+        person = self._register.people.get(self._register.key_of(canonical))
+        if person is None:
+            lasting = any(subject.lasting for subject in subjects.values())
             enter = self._register.enter
-            one = enter(canonical, name, by, at_ms, verdicts, lasting=lasting) if verdict.here else None
-            if one is None:
+            person = enter(canonical, name, name_source, at_ms, verdicts, lasting=lasting) if verdict.here else None
+            if person is None:
                 return []
-            self._unwritten.note(one.key)
-        avatar = next((subject.avatar for subject in told.values() if subject.avatar), one.avatar)
-        if name and (name, avatar) != (one.name, one.avatar):
-            one.name, one.named_by, one.avatar = name, by, avatar
-            self._unwritten.note(one.key)
-        was_here, one.here = one.here, verdict.here
-        if was_here != one.here or one.why_here is None:
-            one.why_here = verdict.reason
-        return self._came_or_went(one, was_here, at_ms)
+            self._unwritten.note(person.key)
+        avatar = next((subject.avatar for subject in subjects.values() if subject.avatar), person.avatar)
+        if name and (name, avatar) != (person.name, person.avatar):
+            person.name, person.named_by, person.avatar = name, name_source, avatar
+            self._unwritten.note(person.key)
+        was_here, person.here = person.here, verdict.here
+        if was_here != person.here or person.why_here is None:
+            person.why_here = verdict.reason
+        return self._came_or_went(person, was_here, at_ms)
 
-    def _came_or_went(self, one: KnownPerson, was_here: bool, at_ms: int) -> list[RosterChange]:
-        if one.here and one.name and not (was_here and one.announced):
-            one.announced = True
-            return [PersonTracked(participant=self._speaking.participant(one.key), at_ms=at_ms)]
-        if not was_here or one.here:
+    def _came_or_went(self, person: KnownPerson, was_here: bool, at_ms: int) -> list[RosterChange]:
+        if person.here and person.name and not (was_here and person.announced):
+            person.announced = True
+            return [PersonTracked(participant=self._speaking.participant(person.key), at_ms=at_ms)]
+        if not was_here or person.here:
             return []
-        changes: list[RosterChange] = [self._speaking.stop(one.key, at_ms)] if one.key in self._speaking.now else []
-        if one.announced:
-            changes.append(PersonLeft(participant=self._speaking.participant(one.key), at_ms=at_ms))
+        changes: list[RosterChange] = (
+            [self._speaking.stop(person.key, at_ms)] if person.key in self._speaking.now else []
+        )
+        if person.announced:
+            changes.append(PersonLeft(participant=self._speaking.participant(person.key), at_ms=at_ms))
         return changes
 
 

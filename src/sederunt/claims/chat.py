@@ -32,24 +32,26 @@ class ChatLedger:
             self._ids[message.message_id] = None
             if len(self._ids) > MOST_IDS:
                 self._ids.popitem(last=False)
-        fresh = [other for other in self._unmatched if abs(message.at_ms - other.at_ms) <= SAME_MS][-MOST_UNMATCHED:]
-        twin = next((other for other in fresh if other.by_page != message.by_page and _same(other, message)), None)
+        recent = [other for other in self._unmatched if abs(message.at_ms - other.at_ms) <= SAME_MS][-MOST_UNMATCHED:]
+        twin = next((other for other in recent if other.by_page != message.by_page and _same(other, message)), None)
         if twin is not None:
-            fresh.remove(twin)
-            self._unmatched = fresh
+            recent.remove(twin)
+            self._unmatched = recent
             return None
-        self._unmatched = [*fresh, message]
+        self._unmatched = [*recent, message]
         return message
 
     def tells_who_we_are(self, message: ChatReceived) -> Claim | None:
         """Return a claim of who the bot is, where this is the first line with the words that it wrote itself."""
         words = _bare(message.content)
-        own = next((each for each in self._own if each[1] == words and 0 <= message.at_ms - each[0] <= OWN_MS), None)
-        if own is None or message.is_own or not (message.key or message.username):
+        own_line = next(
+            (each for each in self._own if each[1] == words and 0 <= message.at_ms - each[0] <= OWN_MS), None
+        )
+        if own_line is None or message.is_own or not (message.key or message.username):
             return None
-        self._own.remove(own)
-        who = Subject(key=message.key) if message.key else Subject(name=message.username)
-        return Claim(fact=Fact.SELF, source=Source.CHAT, at_ms=message.at_ms, subjects=(who,))
+        self._own.remove(own_line)
+        author = Subject(key=message.key) if message.key else Subject(name=message.username)
+        return Claim(fact=Fact.SELF, source=Source.CHAT, at_ms=message.at_ms, subjects=(author,))
 
 
 def signed(message: ChatReceived, fold: Fold) -> ChatReceived:
@@ -61,8 +63,8 @@ def signed(message: ChatReceived, fold: Fold) -> ChatReceived:
     return message
 
 
-def _same(one: ChatReceived, other: ChatReceived) -> bool:
-    return one.username == other.username and _bare(one.content) == _bare(other.content)
+def _same(message: ChatReceived, other: ChatReceived) -> bool:
+    return message.username == other.username and _bare(message.content) == _bare(other.content)
 
 
 def _bare(text: str) -> str:

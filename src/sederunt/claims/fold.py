@@ -62,8 +62,8 @@ class Fold:
         at_ms, self._moment_ms = self._moment_ms, None
         if at_ms is None:
             return []
-        see, self._see_again = self._see_again, False
-        changes = self._attendance.weigh(at_ms) if see else []
+        is_presence_due, self._see_again = self._see_again, False
+        changes = self._attendance.weigh(at_ms) if is_presence_due else []
         return changes + self._speaking.weigh(at_ms)
 
     def pass_time(self, now_ms: int) -> list[RosterChange]:
@@ -82,9 +82,9 @@ class Fold:
 
     def recall(self, participants: Iterable[Participant]) -> None:
         """Note those of earlier pages, before anything of this one."""
-        known = tuple(participants)
-        self._register.recall(known)
-        if any(one.key != one.name for one in known):  # else they were read off the page
+        people = tuple(participants)
+        self._register.recall(people)
+        if any(person.key != person.name for person in people):  # else they were read off the page
             self._speaking.expect_protocol()
 
     def _take_state(self, claim: Claim) -> None:
@@ -95,7 +95,7 @@ class Fold:
             self._take_back(claim.fact, claim.at_ms)
 
     def _take_back(self, fact: Fact, at_ms: int) -> None:
-        if (known := self.told.get(fact)) is not None and known.since_ms < at_ms:
+        if (reason := self.told.get(fact)) is not None and reason.since_ms < at_ms:
             del self.told[fact]
 
     # --- what listeners and stop rules read ------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class Fold:
     @property
     def participants(self) -> tuple[Participant, ...]:
         """Return everyone ever here but the bot itself, in order of first sight."""
-        return tuple(self._speaking.participant(one.key) for one in self._register.others)
+        return tuple(self._speaking.participant(person.key) for person in self._register.others)
 
     @property
     def sources(self) -> Mapping[str, str]:
@@ -131,8 +131,8 @@ class Fold:
         while a page without any roster cannot tell who is left."""
         if not self._register.people:
             return False
-        seen = self._register.lists_people(earlier=True) or bool(self._speaking.strangers)
-        return seen or Fact.LET_IN in self.told
+        has_people = self._register.lists_people(earlier=True) or bool(self._speaking.strangers)
+        return has_people or Fact.LET_IN in self.told
 
     @property
     def doubts_company(self) -> bool:
@@ -151,7 +151,7 @@ class Fold:
     @property
     def anyone_spoke(self) -> bool:
         """Return whether anybody who is listed, but the bot, spoke ever."""
-        return any(self._speaking.spoke(one.key) for one in self._register.others)
+        return any(self._speaking.spoke(person.key) for person in self._register.others)
 
     @property
     def last_sound_ms(self) -> int | None:
@@ -188,16 +188,16 @@ class Fold:
     def why(self) -> Mapping[str, Mapping[str, Reason]]:
         """Return of each participant why they are (or are not) here, are called so, and spoke last."""
         return {
-            one.key: {
+            person.key: {
                 name: reason
                 for name, reason in (
-                    ("here" if one.here else "left", one.why_here),
-                    ("name", Reason(rule="called so", source=one.named_by, since_ms=one.first_ms)),
-                    ("spoke", one.why_speaks),
+                    ("here" if person.here else "left", person.why_here),
+                    ("name", Reason(rule="called so", source=person.named_by, since_ms=person.first_ms)),
+                    ("spoke", person.why_speaks),
                 )
                 if reason is not None
             }
-            for one in self._register.others
+            for person in self._register.others
         }
 
     # --- what the journal writes -----------------------------------------------------------------------------------
@@ -205,10 +205,10 @@ class Fold:
     def take_changed(self) -> tuple[tuple[Participant, ...], Mapping[str, int]]:
         """Return what the journal has to write since the last call: participants, and since when the marks of some are
         not what was written, 0 for an entry that is nobody's any more."""
-        changed, withdrawn = self._unwritten.take()
-        people = sorted((changed & self._register.people.keys()) - self._register.own_keys)
-        return tuple(self._speaking.participant(key) for key in people), withdrawn
+        keys, withdrawals = self._unwritten.take()
+        people = sorted((keys & self._register.people.keys()) - self._register.own_keys)
+        return tuple(self._speaking.participant(key) for key in people), withdrawals
 
-    def keep_changed(self, participants: Iterable[Participant], withdrawn: Mapping[str, int]) -> None:
+    def keep_changed(self, participants: Iterable[Participant], withdrawals: Mapping[str, int]) -> None:
         """Have these given out by `take_changed` again: the journal could not write them."""
-        self._unwritten.put_back((one.key for one in participants), withdrawn)
+        self._unwritten.put_back((person.key for person in participants), withdrawals)

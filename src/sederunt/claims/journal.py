@@ -35,9 +35,9 @@ class ClaimJournal:
         """Keep one claim."""
         self._line(claim.to_data())
 
-    def note(self, what: str, value: object) -> None:
+    def note(self, field: str, value: object) -> None:
         """Keep what is no claim: see the fields above."""
-        self._line({what: value})
+        self._line({field: value})
 
     def _line(self, data: dict[str, Any]) -> None:
         if self.is_full:
@@ -51,10 +51,10 @@ class ClaimJournal:
         return bytes(self._packed) + self._packer.copy().flush()
 
 
-def read(packed: bytes) -> Iterator[Entry]:
+def read(archive: bytes) -> Iterator[Entry]:
     """Yield claims, and what is none as (field, value). Raises ValueError where the bytes are no journal."""
     try:
-        text = zlib.decompress(packed, _GZIP).decode()
+        text = zlib.decompress(archive, _GZIP).decode()
         for line in text.splitlines():
             data = json.loads(line)
             yield next(iter(data.items())) if len(data) == 1 else Claim.from_data(data)
@@ -73,8 +73,8 @@ def replay(entries: Iterable[Entry], on_changes: Callable[[Sequence[RosterChange
     return fold
 
 
-def _happened(fold: Fold, what: str, value: Any) -> list[RosterChange]:
-    match what:
+def _happened(fold: Fold, field: str, value: Any) -> list[RosterChange]:
+    match field:
         case "now_ms":
             return fold.pass_time(int(value))
         case "over_ms":
@@ -84,24 +84,24 @@ def _happened(fold: Fold, what: str, value: Any) -> list[RosterChange]:
             fold.recall(Participant(key=key, name=name, avatar=None, first_seen_at=first_seen) for key, name in value)
             return []
         case _:
-            raise ValueError(f"expected a claim, now_ms, over_ms or recalled, found {what!r}")
+            raise ValueError(f"expected a claim, now_ms, over_ms or recalled, found {field!r}")
 
 
 def report(fold: Fold) -> dict[str, Any]:
     """Return what a fold has come to, and why, as JSON data."""
-    why, here, own = fold.why(), fold.company, fold.own_keys
+    reasons, here, own_keys = fold.why(), fold.company, fold.own_keys
     return {
         "participants": [
             {
-                "id": one.key,
-                "name": one.name,
-                "here": one.key in here or "here" in why[one.key],
-                "speaking_ms": sum(_lengths(one.events)),
-                "why": {name: told(reason) for name, reason in why[one.key].items()},
+                "id": person.key,
+                "name": person.name,
+                "here": person.key in here or "here" in reasons[person.key],
+                "speaking_ms": sum(_lengths(person.events)),
+                "why": {name: told(reason) for name, reason in reasons[person.key].items()},
             }
-            for one in fold.participants
+            for person in fold.participants
         ],
-        "bot": sorted(own),
+        "bot": sorted(own_keys),
         "sources": dict(sorted(fold.sources.items())),
         "meeting": {fact.value: told(reason) for fact, reason in sorted(fold.told.items())},
     }
@@ -126,10 +126,10 @@ def told(reason: Reason) -> str:
 
 def _lengths(events: Iterable[Any]) -> Iterator[int]:
     """Return the length of each mark that has ended."""
-    started: int | None = None
+    start_ms: int | None = None
     for event in events:
-        if started is not None:
-            yield event.timestamp - started
-            started = None
+        if start_ms is not None:
+            yield event.timestamp - start_ms
+            start_ms = None
         else:
-            started = event.timestamp
+            start_ms = event.timestamp

@@ -21,22 +21,22 @@ class ListHabit:
         since_ms = self.left_out.get(token)
         return since_ms if since_ms is not None and self.left_out_ms - since_ms >= REPEATED_MS else None
 
-    def is_whole(self, claim: Claim, held: frozenset[str], own: frozenset[str]) -> bool:
-        """Return whether a message names everybody. `held`: whom the source has here; `own`: the bot, by the source's
+    def is_whole(self, claim: Claim, present: frozenset[str], own_keys: frozenset[str]) -> bool:
+        """Return whether a message names everybody. `present`: whom the source has here; `own_keys`: the bot, by the source's
         keys."""
-        told = frozenset(subject.token for subject in claim.subjects)
-        if not told.isdisjoint(self.left_out):
+        tokens = frozenset(subject.token for subject in claim.subjects)
+        if not tokens.isdisjoint(self.left_out):
             self.left_out.clear()
-        if held <= told:
-            if len(told) > 1 and (self.last_ms is None or claim.at_ms - self.last_ms >= 1000):
+        if present <= tokens:
+            if len(tokens) > 1 and (self.last_ms is None or claim.at_ms - self.last_ms >= 1000):
                 self.full_lists, self.last_ms = self.full_lists + 1, claim.at_ms
             return False
         are_full = self.full_lists >= FULL_LISTS
         if not are_full:
             self.full_lists = 0
-        if not own & told:
+        if not own_keys & tokens:
             return False
-        self.left_out |= {token: claim.at_ms for token in held - told if token not in self.left_out}
+        self.left_out |= {token: claim.at_ms for token in present - tokens if token not in self.left_out}
         self.left_out_ms = claim.at_ms
         if not are_full or self.left_out_ms - min(self.left_out.values()) < REPEATED_MS:
             return False

@@ -67,35 +67,35 @@ class SpeechMarks:
         """Note that another source says of the mark that goes on that it is right."""
         self._marks[person][-1].source = source
 
-    def withdraw(self, weaker: Iterable[Source], since_ms: int, spared: Iterable[str]) -> dict[str, int]:
+    def withdraw(self, weaker: Iterable[Source], since_ms: int, exempt: Iterable[str]) -> dict[str, int]:
         """Take back what these sources said of the time since then, but of the spared; → person → since when."""
-        sources, spare = frozenset(weaker), frozenset(spared)
-        cut: dict[str, int] = {}
+        sources, exempt_people = frozenset(weaker), frozenset(exempt)
+        withdrawals: dict[str, int] = {}
         for person, marks in self._marks.items():
-            if person in spare:
+            if person in exempt_people:
                 continue
             for mark in marks:
                 if mark.source in sources and (mark.stop_ms is None or mark.stop_ms > since_ms):
                     moment = max(mark.start_ms, since_ms)
-                    cut[person] = min(moment, cut.get(person, moment))
+                    withdrawals[person] = min(moment, withdrawals.get(person, moment))
                     if mark.stop_ms is None:
                         self._speaking.discard(person)
                     mark.stop_ms = moment
             self._marks[person] = [mark for mark in marks if mark.stop_ms is None or mark.stop_ms > mark.start_ms]
-        return cut
+        return withdrawals
 
     def set_apart(self, source: Source, person: str, to: str) -> int | None:
         """Give what a source said of a person to another; returns since when, None where it said nothing."""
         marks = self._marks.get(person, [])
-        moved = [mark for mark in marks if mark.source is source]
-        if not moved:
+        source_marks = [mark for mark in marks if mark.source is source]
+        if not source_marks:
             return None
         self._marks[person] = [mark for mark in marks if mark.source is not source]
-        self._marks[to] = moved
-        if moved[-1].stop_ms is None:
+        self._marks[to] = source_marks
+        if source_marks[-1].stop_ms is None:
             self._speaking.discard(person)
             self._speaking.add(to)
-        return moved[0].start_ms
+        return source_marks[0].start_ms
 
     def events(self, person: str) -> tuple[SpeakingEvent, ...]:
         """Return the person's marks as events, in order of time."""
@@ -112,12 +112,12 @@ class SpeechMarks:
 
     def move(self, person: str, to: str) -> None:
         """Give one person's marks to another: two names turned out to be one person."""
-        moved = self._marks.pop(person, [])
+        marks = self._marks.pop(person, [])
         if person in self._speaking:
             self._speaking.discard(person)
             self._speaking.add(to)
-        if moved:
-            self._marks[to] = _joined(sorted([*self._marks.get(to, ()), *moved], key=lambda mark: mark.start_ms))
+        if marks:
+            self._marks[to] = _joined(sorted([*self._marks.get(to, ()), *marks], key=lambda mark: mark.start_ms))
 
     def forget(self, before_ms: int) -> None:
         """Drop what is written and long past; the last mark of everybody stays."""
@@ -128,11 +128,11 @@ class SpeechMarks:
 
 def _joined(marks: Iterable[Mark]) -> list[Mark]:
     """SpeechMarks of one person, in order of their beginning, without overlap."""
-    joined: list[Mark] = []
+    result: list[Mark] = []
     for mark in marks:
-        last = joined[-1] if joined else None
+        last = result[-1] if result else None
         if last is not None and (last.stop_ms is None or mark.start_ms < last.stop_ms):
             last.stop_ms = None if last.stop_ms is None or mark.stop_ms is None else max(last.stop_ms, mark.stop_ms)
         else:
-            joined.append(mark)
-    return joined
+            result.append(mark)
+    return result

@@ -15,12 +15,12 @@ class MediaOwners:
     def take(self, claim: Claim) -> None:
         """Note a claim of whose media sources are."""
         for subject in claim.subjects:
-            media, known_ms = subject.media, self._told_ms.get(subject.media)
-            if known_ms is None:
+            media, previous_ms = subject.media, self._told_ms.get(subject.media)
+            if previous_ms is None:
                 if len(self.key_of) >= MOST_SUBJECTS:
                     continue
-            elif (claim.at_ms, subject.key) < (known_ms, self.key_of[media]):
+            elif (claim.at_ms, subject.key) < (previous_ms, self.key_of[media]):
                 continue
-            elif known_ms < claim.at_ms and self.key_of[media] not in ("", subject.key):
+            elif previous_ms < claim.at_ms and self.key_of[media] not in ("", subject.key):
                 self.free_ms[media] = claim.at_ms
             self._told_ms[media], self.key_of[media] = claim.at_ms, subject.key

@@ -25,12 +25,12 @@ class PendingWrites:
 
     def take(self) -> tuple[frozenset[str], Mapping[str, int]]:
         """Return everything noted since the last call: who changed, and person → since when marks are withdrawn."""
-        noted = frozenset(self._changed), self._withdrawn
+        pending = frozenset(self._changed), self._withdrawn
         self._changed, self._withdrawn = set(), {}
-        return noted
+        return pending
 
-    def put_back(self, changed: Iterable[str], withdrawn: Mapping[str, int]) -> None:
+    def put_back(self, keys: Iterable[str], withdrawals: Mapping[str, int]) -> None:
         """Note again what could not be written."""
-        self._changed.update(changed)
-        for key, since_ms in withdrawn.items():
+        self._changed.update(keys)
+        for key, since_ms in withdrawals.items():
             self.note_withdrawn(key, since_ms)

@@ -14,43 +14,43 @@ def matched(protocol: SourceTable, rows: Iterable[Subject]) -> dict[str, str]:
     Where several people bear one name, so many of them are matched as there are rows of it, those who are here first.
     A row whose name the protocol spells otherwise is matched where only one person is left who may be meant.
     """
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     by_name: dict[str, list[Subject]] = defaultdict(list)
     for row in rows:
         if row.key in protocol.words:
-            found[row.token] = row.key
+            matches[row.token] = row.key
         else:
             by_name[row.name].append(row)
-    taken = set(found.values())
-    bearers = _bearers(protocol, taken)
+    used_keys = set(matches.values())
+    bearers = _bearers(protocol, used_keys)
     strangers: list[Subject] = []
     for name in sorted(by_name):
-        alike = sorted(by_name[name], key=lambda row: row.token)
+        namesakes = sorted(by_name[name], key=lambda row: row.token)
         keys = bearers.get(name, [])
-        found |= {row.token: key for row, key in zip(alike, keys, strict=False)}
-        strangers += alike[len(keys) :]
-    return found | _spelt_otherwise(strangers, protocol, taken | set(found.values()))
+        matches |= {row.token: key for row, key in zip(namesakes, keys, strict=False)}
+        strangers += namesakes[len(keys) :]
+    return matches | _spelt_otherwise(strangers, protocol, used_keys | set(matches.values()))
 
 
-def _bearers(protocol: SourceTable, taken: set[str]) -> Mapping[str, list[str]]:
+def _bearers(protocol: SourceTable, used_keys: set[str]) -> Mapping[str, list[str]]:
     """Keys by name: those who are here first, then who left last."""
-    found: dict[str, list[tuple[bool, int, str]]] = defaultdict(list)
+    bearers: dict[str, list[tuple[bool, int, str]]] = defaultdict(list)
     for key, word in protocol.words.items():
-        if word.subject.name and key not in taken:
-            found[word.subject.name].append((not word.holds, 0 if word.holds else -word.since_ms, key))
-    return {name: [key for _, _, key in sorted(order)] for name, order in found.items()}
+        if word.subject.name and key not in used_keys:
+            bearers[word.subject.name].append((not word.holds, 0 if word.holds else -word.since_ms, key))
+    return {name: [key for _, _, key in sorted(entries)] for name, entries in bearers.items()}
 
 
-def _spelt_otherwise(strangers: list[Subject], protocol: SourceTable, taken: set[str]) -> dict[str, str]:
-    left: dict[str, list[str]] = defaultdict(list)
+def _spelt_otherwise(strangers: list[Subject], protocol: SourceTable, used_keys: set[str]) -> dict[str, str]:
+    free_keys: dict[str, list[str]] = defaultdict(list)
     for key, word in protocol.words.items():
-        if word.holds and key not in taken and word.subject.name:
-            left[_first_word(word.subject.name)].append(key)
+        if word.holds and key not in used_keys and word.subject.name:
+            free_keys[_first_word(word.subject.name)].append(key)
     rows: dict[str, list[str]] = defaultdict(list)
     for row in strangers:
         rows[_first_word(row.name)].append(row.token)
     return {
-        token: left[first][0] if len(tokens) == len(left.get(first, ())) == 1 else token
+        token: free_keys[first][0] if len(tokens) == len(free_keys.get(first, ())) == 1 else token
         for first, tokens in rows.items()
         for token in tokens
     }

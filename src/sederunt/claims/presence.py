@@ -82,8 +82,8 @@ def _left(t: Testimony) -> int | None:
     if word is None or word.holds or not word.explicit:
         return None
     others = [other for other in (t.listed, t.shown) if other and other.holds and other.at_ms > word.at_ms]
-    outvoted = len(others) > 1 and t.now_ms - word.since_ms >= CONTRADICTED_MS
-    return None if outvoted else word.since_ms
+    is_outvoted = len(others) > 1 and t.now_ms - word.since_ms >= CONTRADICTED_MS
+    return None if is_outvoted else word.since_ms
 
 
 def _only_one(t: Testimony) -> int | None:
@@ -95,8 +95,8 @@ def _only_one(t: Testimony) -> int | None:
         return None
     if t.protocol and t.protocol.holds and t.listed and t.listed.holds:
         return None
-    last = max((w.at_ms for w in (t.protocol, t.listed, t.shown) if w and w.holds), default=0)
-    return None if last > t.only_one_ms else t.only_one_ms
+    last_ms = max((w.at_ms for w in (t.protocol, t.listed, t.shown) if w and w.holds), default=0)
+    return None if last_ms > t.only_one_ms else t.only_one_ms
 
 
 def _unlisted(t: Testimony) -> int | None:
@@ -105,8 +105,8 @@ def _unlisted(t: Testimony) -> int | None:
     if t.left_out is None or t.protocol is None or not t.protocol.holds or t.is_self:
         return None
     since_ms = max(t.left_out[0], t.protocol.at_ms)
-    agreed = t.omitted_ms is not None and t.left_out[1] >= t.omitted_ms
-    return since_ms if agreed or t.left_out[1] - since_ms >= CONTRADICTED_MS else None
+    is_confirmed = t.omitted_ms is not None and t.left_out[1] >= t.omitted_ms
+    return since_ms if is_confirmed or t.left_out[1] - since_ms >= CONTRADICTED_MS else None
 
 
 def _left_out_for_long(t: Testimony) -> int | None:
@@ -124,14 +124,14 @@ def _listed(t: Testimony) -> int | None:
     """The page lists them. Whom the protocol does not know, though it knows enough people, is believed later."""
     if t.listed is None or not t.listed.holds:
         return None
-    hasty = t.protocol is None and t.protocol_holds >= t.rows and t.now_ms - t.listed.since_ms < NEWCOMER_MS
-    return None if hasty else t.listed.since_ms
+    is_hasty = t.protocol is None and t.protocol_holds >= t.rows and t.now_ms - t.listed.since_ms < NEWCOMER_MS
+    return None if is_hasty else t.listed.since_ms
 
 
 def _shown(t: Testimony) -> int | None:
     """A tile shows them. Tiles show what is no person, too: one that the protocol does not know says nothing."""
-    known = t.protocol is not None or t.protocol_holds < 0
-    return t.shown.since_ms if t.shown and t.shown.holds and known else None
+    is_person = t.protocol is not None or t.protocol_holds < 0
+    return t.shown.since_ms if t.shown and t.shown.holds and is_person else None
 
 
 def _omitted(t: Testimony) -> int | None:
@@ -183,60 +183,63 @@ class Presence:
 def picture(
     tables: Mapping[Source, SourceTable],
     *,
-    heard: Mapping[str, int],
-    named: Mapping[str, int],
+    last_heard_ms: Mapping[str, int],
+    last_named_ms: Mapping[str, int],
     only_one_ms: int | None,
-    own: frozenset[str],
-    goes_by: Mapping[str, str],
+    own_keys: frozenset[str],
+    canonical_keys: Mapping[str, str],
     omitted_ms: Callable[[str], int | None],
     now_ms: int,
 ) -> Presence:
-    """Weigh everything. `heard`: person → when their own sound was captured last. `named`: person → since when the
-    protocol named them as speaking last. `own`: the bot itself.
-    `goes_by`: a page's token under which a person of the protocol was told of first → that person.
+    """Weigh everything. `last_heard_ms`: person → when their own sound was captured last. `last_named_ms`: person → since when the
+    protocol named them as speaking last. `own_keys`: the bot itself.
+    `canonical_keys`: a page's token under which a person of the protocol was told of first → that person.
     `omitted_ms`: person → since when the protocol's messages leave them out."""
     protocol, listing, tiles = tables[Source.PROTOCOL], tables[Source.LIST], tables[Source.TILES]
-    list_as = matched(protocol, (word.subject for word in listing.words.values()))
-    strangers = [word.subject for token, word in tiles.words.items() if token not in list_as]
+    list_matches = matched(protocol, (word.subject for word in listing.words.values()))
+    strangers = [word.subject for token, word in tiles.words.items() if token not in list_matches]
     # Whoever is called otherwise by now was meant by their former name, too.
-    known_as = {
-        token: goes_by.get(person, person) for token, person in (list_as | matched(protocol, strangers)).items()
+    person_by_token = {
+        token: canonical_keys.get(person, person)
+        for token, person in (list_matches | matched(protocol, strangers)).items()
     }
-    listed = _by_person(listing, known_as)
-    shown = _by_person(tiles, known_as)
-    read = sum(word.holds for word in listed.values())
-    rows = read if listing.is_open else 0
-    holds = sum(word.holds for word in protocol.words.values()) if protocol.words else -1
-    found: dict[str, PresenceVerdict] = {}
+    list_words = _by_person(listing, person_by_token)
+    tile_words = _by_person(tiles, person_by_token)
+    list_size = sum(word.holds for word in list_words.values())
+    open_list_size = list_size if listing.is_open else 0
+    protocol_size = sum(word.holds for word in protocol.words.values()) if protocol.words else -1
+    verdicts: dict[str, PresenceVerdict] = {}
     confirmed_ms: dict[str, int] = {}
-    for person in dict.fromkeys((*protocol.words, *listed, *shown)):
-        by_protocol, on_list = protocol.words.get(person), listed.get(person)
+    for person in dict.fromkeys((*protocol.words, *list_words, *tile_words)):
+        by_protocol, on_list = protocol.words.get(person), list_words.get(person)
         testimony = Testimony(
             protocol=by_protocol,
             listed=_seen_still(listing, on_list, by_protocol),
             # Beside an open list, which is everybody, tiles that nobody looks at speak for those who have left since.
-            shown=_seen_still(tiles, shown.get(person), by_protocol) if tiles.is_open or not listing.is_open else None,
-            unlisted_ms=_unlisted_since(listing, on_list) if rows else None,
-            left_out=_left_out(listing, on_list, now_ms) if 0 < read < SHORT_LIST else None,
+            shown=_seen_still(tiles, tile_words.get(person), by_protocol)
+            if tiles.is_open or not listing.is_open
+            else None,
+            unlisted_ms=_unlisted_since(listing, on_list) if open_list_size else None,
+            left_out=_left_out(listing, on_list, now_ms) if 0 < list_size < SHORT_LIST else None,
             omitted_ms=omitted_ms(person),
             has_list=listing.first_ms is not None,
-            rows=rows,
-            protocol_holds=holds,
-            heard_ms=heard.get(person),
-            named_ms=named.get(person),
+            rows=open_list_size,
+            protocol_holds=protocol_size,
+            heard_ms=last_heard_ms.get(person),
+            named_ms=last_named_ms.get(person),
             only_one_ms=only_one_ms,
-            is_self=person in own,
+            is_self=person in own_keys,
             now_ms=now_ms,
         )
-        if decided := verdict(testimony):
-            found[person] = decided
+        if decision := verdict(testimony):
+            verdicts[person] = decision
         confirmed_ms[person] = max(
             testimony.heard_ms or 0,
             _holds_until(protocol, by_protocol, None) if testimony.omitted_ms is None else 0,
             _holds_until(listing, on_list, now_ms),
-            _holds_until(tiles, shown.get(person), now_ms),
+            _holds_until(tiles, tile_words.get(person), now_ms),
         )
-    return Presence(verdicts=found, known_as=known_as, confirmed_ms=confirmed_ms)
+    return Presence(verdicts=verdicts, known_as=person_by_token, confirmed_ms=confirmed_ms)
 
 
 def _holds_until(table: SourceTable, word: Statement | None, now_ms: int | None) -> int:
@@ -251,15 +254,15 @@ def _seen_still(table: SourceTable, word: Statement | None, by_protocol: Stateme
     return word if table.is_open or by_protocol is None else None
 
 
-def _by_person(table: SourceTable, known_as: Mapping[str, str]) -> dict[str, Statement]:
+def _by_person(table: SourceTable, person_by_token: Mapping[str, str]) -> dict[str, Statement]:
     """Return the statement on each person: of several rows of one person the one that holds, else the latest."""
-    found: dict[str, Statement] = {}
+    statements: dict[str, Statement] = {}
     for token, word in table.words.items():
-        person = known_as.get(token, token)
-        other = found.get(person)
+        person = person_by_token.get(token, token)
+        other = statements.get(person)
         if other is None or (word.holds, word.at_ms, token) > (other.holds, other.at_ms, other.subject.token):
-            found[person] = word
-    return found
+            statements[person] = word
+    return statements
 
 
 def _unlisted_since(listing: SourceTable, word: Statement | None) -> int | None:

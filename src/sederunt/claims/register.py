@@ -71,11 +71,11 @@ class Register:
     def recall(self, participants: Iterable[Participant]) -> None:
         """Note those of earlier pages. Whom they knew by a key this one may know by a name, or the other way round; and
         who went and came meanwhile may have another key."""
-        known = tuple(participants)
+        people = tuple(participants)
         self._recalled = defaultdict(list)
-        for one in known:
-            self._recalled[one.name].append(one.key)
-        self._earlier_names = tuple(one.name for one in known)
+        for person in people:
+            self._recalled[person.name].append(person.key)
+        self._earlier_names = tuple(person.name for person in people)
 
     # --- keys ----------------------------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class Register:
     def join_keys(self) -> list[tuple[str, str]]:
         """Keep the page's key of whom a page told first when the protocol tells of them too. Returns (key, canonical
         key) of those who turn out to be two people so far, the first of whom is gone."""
-        two: list[tuple[str, str]] = []
+        pairs: list[tuple[str, str]] = []
         for token, canonical in self.known_as.items():
             key = self.key_of(token)
             if canonical in (token, key) or key not in self.people or canonical in self._keys:
@@ -108,8 +108,8 @@ class Register:
             if canonical not in self.people and key not in self._canonicals:
                 self.call(canonical, key)
             elif canonical in self.people and not self.people[key].here:
-                two.append((key, canonical))
-        return two
+                pairs.append((key, canonical))
+        return pairs
 
     # --- people --------------------------------------------------------------------------------------------------
 
@@ -152,11 +152,11 @@ class Register:
                 return self.people[key]
         if len(self.people) >= MOST_PEOPLE:
             return None
-        one = KnownPerson(
+        person = KnownPerson(
             key=self.key_of(canonical), name=name, avatar=None, first_ms=at_ms, named_by=named_by, lasting=lasting
         )
-        self.people[one.key] = one
-        return one
+        self.people[person.key] = person
+        return person
 
     def _same(self, canonical: str, name: str, verdicts: Mapping[str, PresenceVerdict], lasting: bool) -> str | None:
         """Return the key of who was here under this name and is not any more; None for somebody new. Of two accounts
@@ -167,28 +167,30 @@ class Register:
         if canonical in keys:
             keys.remove(canonical)
             return None
-        gone = (
+        absent_keys = (
             key
-            for key, one in self.people.items()
-            if one.name == name and not one.here and not (one.lasting and lasting)
+            for key, person in self.people.items()
+            if person.name == name and not person.here and not (person.lasting and lasting)
         )
-        earlier = (key for key in keys if key not in self.people and key not in verdicts)
-        found = next(chain(gone, earlier), None)
-        if found in keys:
-            keys.remove(found)
-        return found
+        earlier_keys = (key for key in keys if key not in self.people and key not in verdicts)
+        former_key = next(chain(absent_keys, earlier_keys), None)
+        if former_key in keys:
+            keys.remove(former_key)
+        return former_key
 
     def replaced(self, key: str, at_ms: int) -> str | None:
         """Return the key of the entry under which who left now is back, since before they were seen to leave; None
         where nobody or more than one may be meant."""
-        one, own = self.people[key], self.own_keys
-        found = [
+        person, own_keys = self.people[key], self.own_keys
+        candidates = [
             other.key
             for other in self.people.values()
-            if other.name == one.name and other.here and one.first_ms < other.first_ms >= at_ms - REPLACED_MS
-            if not (one.lasting and other.lasting) and self.canonical_of(other.key) == other.key
+            if other.name == person.name and other.here and person.first_ms < other.first_ms >= at_ms - REPLACED_MS
+            if not (person.lasting and other.lasting) and self.canonical_of(other.key) == other.key
         ]
-        return found[0] if one.name and len(found) == 1 and own.isdisjoint((key, *found)) else None
+        return (
+            candidates[0] if person.name and len(candidates) == 1 and own_keys.isdisjoint((key, *candidates)) else None
+        )
 
     def replace(self, key: str, later: str) -> None:
         """Let somebody who is back go by their first key again: the entry under the later one is nobody's any more."""
@@ -199,22 +201,24 @@ class Register:
     def find_again(self) -> None:
         """Decide again whom a name means, and who the bot is, after people or names have changed."""
         # Of several with one name the first by key is meant, of those who are here.
-        order = sorted(self.people.values(), key=lambda one: (one.here, tuple(-ord(letter) for letter in one.key)))
-        self._by_name = {one.name: one.key for one in order if one.name}
+        people_by_rank = sorted(
+            self.people.values(), key=lambda person: (person.here, tuple(-ord(letter) for letter in person.key))
+        )
+        self._by_name = {person.name: person.key for person in people_by_rank if person.name}
         self.own.found = self._found_own()
 
     def _found_own(self) -> frozenset[str]:
         """Return the bot itself: whom a source marks, else the first who bears its name, by the best source of that."""
-        marked = {self.known_as.get(key, key) for key in self.own.keys}
-        if any((one := self.people.get(self.key_of(key))) is not None and one.here for key in marked):
-            return frozenset(marked)
+        marked_keys = {self.known_as.get(key, key) for key in self.own.keys}
+        if any((person := self.people.get(self.key_of(key))) is not None and person.here for key in marked_keys):
+            return frozenset(marked_keys)
         for source in ORDER[Fact.SELF]:
             _, name = self.own.names.get(source, (0, ""))
-            bearers = [key for key, one in self.people.items() if name and one.here and one.name == name]
+            bearers = [key for key, person in self.people.items() if name and person.here and person.name == name]
             if bearers:
                 first = min(bearers, key=lambda key: (self.people[key].first_ms, key))
-                return frozenset(marked | {self.canonical_of(first)})
-        return frozenset(marked)
+                return frozenset(marked_keys | {self.canonical_of(first)})
+        return frozenset(marked_keys)
 
     @property
     def told_first_as(self) -> Mapping[str, str]:
@@ -231,27 +235,27 @@ class Register:
     @property
     def own_name(self) -> str:
         """Return what the bot is called in the meeting; as it entered, while nothing better is known."""
-        here = [one.name for key in self.own_keys if (one := self.people.get(key)) and one.name]
-        told = [self.own.names[source][1] for source in ORDER[Fact.SELF] if source in self.own.names]
-        return next(iter([*here, *told]), "")
+        listed_names = [person.name for key in self.own_keys if (person := self.people.get(key)) and person.name]
+        source_names = [self.own.names[source][1] for source in ORDER[Fact.SELF] if source in self.own.names]
+        return next(iter([*listed_names, *source_names]), "")
 
     @property
     def others(self) -> list[KnownPerson]:
         """Return everyone ever here but the bot itself, in order of first sight."""
-        own = self.own_keys
-        return [one for key, one in self.people.items() if key not in own]
+        own_keys = self.own_keys
+        return [person for key, person in self.people.items() if key not in own_keys]
 
     @property
     def company(self) -> frozenset[str]:
         """Return the keys of the people here now: neither the bot itself nor, by their names, other bots."""
-        return frozenset(one.key for one in self.others if one.here and not is_bot_name(one.name))
+        return frozenset(person.key for person in self.others if person.here and not is_bot_name(person.name))
 
     def lists_people(self, *, earlier: bool = False) -> bool:
         """Return whether anybody was listed, on earlier pages too if asked for, who is neither a bot nor of the bot's
         own name: sites show what an earlier page of its own left behind as somebody else, for a while."""
-        own = {self.people[key].name for key in self.own_keys if key in self.people} - {""}
-        names = [*(self._earlier_names if earlier else ()), *(one.name for one in self.others)]
-        return any(name not in own and not is_bot_name(name) for name in names)
+        own_names = {self.people[key].name for key in self.own_keys if key in self.people} - {""}
+        names = [*(self._earlier_names if earlier else ()), *(person.name for person in self.others)]
+        return any(name not in own_names and not is_bot_name(name) for name in names)
 
 
 def is_bot_name(name: str) -> bool:

@@ -25,8 +25,8 @@ class Silences:
         """Note whether anything is heard now, and what claims that makes doubtful."""
         if is_sounding:
             if not self._was_heard:  # what was claimed long before anything was heard is no speech
-                waits = ((row.source, row.quiet_ms) for row in SPEECH.values() if row.quiet_ms is not None)
-                self._doubtful_ms |= {source: now_ms - quiet_ms for source, quiet_ms in waits}
+                quiet_limits = ((row.source, row.quiet_ms) for row in SPEECH.values() if row.quiet_ms is not None)
+                self._doubtful_ms |= {source: now_ms - quiet_ms for source, quiet_ms in quiet_limits}
             elif self._since_ms is not None:
                 self.pauses += 1
             self._was_heard, self._since_ms = True, None
@@ -42,7 +42,7 @@ class Silences:
         source may mean it still, it counts again with sound, unless anything was claimed since.
         """
         doubtful_ms = self._doubtful_ms.get(row.source, _NEVER_MS)
-        resumes = row.resumes and self._since_ms is None
-        if resumes and not any(word.since_ms > doubtful_ms for word in table.words.values()):
+        can_resume = row.resumes and self._since_ms is None
+        if can_resume and not any(word.since_ms > doubtful_ms for word in table.words.values()):
             return _NEVER_MS
         return doubtful_ms

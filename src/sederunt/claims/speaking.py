@@ -39,18 +39,18 @@ class Speaking:
         """Decide who speaks; returns what listeners should hear of."""
         was_stuck = self._speech.is_stuck
         self._speech.doubt_protocol(self._register.person_of, len(self._register.company))
-        doubted = self._set_apart(at_ms) if self._speech.is_stuck and not was_stuck else []
-        changes = [*doubted, *self._owned(), *self._withdraw(at_ms)]
+        withdrawals = self._set_apart(at_ms) if self._speech.is_stuck and not was_stuck else []
+        changes = [*withdrawals, *self._owned(), *self._withdraw(at_ms)]
         speakers = self._speakers(at_ms)
-        people, own = self._register.people, self._register.own_keys
+        people, own_keys = self._register.people, self._register.own_keys
         for key in sorted(self._marks.speaking):
-            one = people.get(key)
-            if key not in speakers or key in own or (one is not None and not one.here):
-                if one is not None:
+            person = people.get(key)
+            if key not in speakers or key in own_keys or (person is not None and not person.here):
+                if person is not None:
                     changes.append(self.stop(key, at_ms))
                 else:
                     self._marks.stop(key, at_ms)
-        for key in sorted(speakers.keys() - own):
+        for key in sorted(speakers.keys() - own_keys):
             changes += self._goes_on(key, speakers[key], at_ms)
         return changes + self._proven()
 
@@ -68,11 +68,11 @@ class Speaking:
     def _speakers(self, at_ms: int) -> dict[str, Reason]:
         """Return who speaks, and why. Of whom a stage that has not moved shows, or a protocol that is stuck names, the
         marks are a stranger's."""
-        doubts = {} if self._stage_follows else {Source.STAGE: _PERHAPS}
-        doubts |= {Source.PROTOCOL: _STUCK} if self._speech.is_stuck else {}
-        own = self._register.own_keys
+        prefixes = {} if self._stage_follows else {Source.STAGE: _PERHAPS}
+        prefixes |= {Source.PROTOCOL: _STUCK} if self._speech.is_stuck else {}
+        own_keys = self._register.own_keys
         return {
-            key if key in own else f"{doubts.get(why.source, '')}{key}": why
+            key if key in own_keys else f"{prefixes.get(why.source, '')}{key}": why
             for key, why in self._speech.speakers(at_ms, self._register.person_of).items()
         }
 
@@ -83,10 +83,10 @@ class Speaking:
     def _proven(self) -> list[RosterChange]:
         """Give their marks to those of whom it was doubtful that they spoke: who were large when the stage did not move
         yet, once it has, and whom the protocol named, once it named another. Returns what listeners should hear of."""
-        over = [*([_PERHAPS] if self._stage_follows else ()), *([] if self._speech.is_stuck else [_STUCK])]
+        prefixes = [*([_PERHAPS] if self._stage_follows else ()), *([] if self._speech.is_stuck else [_STUCK])]
         return [
             change
-            for prefix in over
+            for prefix in prefixes
             for token in self.strangers
             if token.startswith(prefix)
             for change in self._give(token, self._meant(token.removeprefix(prefix)))
@@ -101,51 +101,51 @@ class Speaking:
         """Take back whom the protocol named, for it is stuck; returns what listeners should hear of."""
         changes: list[RosterChange] = []
         for key in list(self._marks.people):
-            spoke = key in self._marks.speaking
+            was_speaking = key in self._marks.speaking
             since_ms = self._marks.set_apart(Source.PROTOCOL, key, f"{_STUCK}{key}")
             if since_ms is None or key not in self._register.people:
                 continue
             self._unwritten.note(key)
             self._unwritten.note_withdrawn(key, since_ms)
-            if spoke and key not in self._marks.speaking:
+            if was_speaking and key not in self._marks.speaking:
                 changes.append(PersonSpoke(participant=self.participant(key), speaking=False, at_ms=at_ms))
         return changes
 
     def _withdraw(self, at_ms: int) -> list[RosterChange]:
         """Where a stronger source begins to speak, what weaker ones said of this time goes, but of those whom it names
         itself."""
-        before, reigning = self._reigning, self._speech.reigning
-        self._reigning = reigning
+        previous, current = self._reigning, self._speech.reigning
+        self._reigning = current
         order = ORDER[Fact.SPEAKS]
-        if before is None or reigning is None or order[reigning] >= order[before]:
+        if previous is None or current is None or order[current] >= order[previous]:
             return []
-        weaker = [source for source in order if order[source] > order[reigning]]
-        spoke = self._marks.speaking
-        named = self._speakers(at_ms)
+        weaker = [source for source in order if order[source] > order[current]]
+        speaking_before = self._marks.speaking
+        speakers = self._speakers(at_ms)
         changes: list[RosterChange] = []
-        for key, since_ms in self._marks.withdraw(weaker, at_ms - REACH_MS, named).items():
+        for key, since_ms in self._marks.withdraw(weaker, at_ms - REACH_MS, speakers).items():
             if key not in self._register.people:
                 continue
             self._unwritten.note(key)
             self._unwritten.note_withdrawn(key, since_ms)
-            if key in spoke:
+            if key in speaking_before:
                 changes.append(PersonSpoke(participant=self.participant(key), speaking=False, at_ms=at_ms))
         return changes
 
     def _goes_on(self, key: str, why: Reason, at_ms: int) -> list[RosterChange]:
-        one = self._register.people.get(key)
-        if one is not None and not one.here:
+        person = self._register.people.get(key)
+        if person is not None and not person.here:
             return []
         if key in self._marks.speaking:
             self._marks.confirm(key, why.source)
             return []
-        if one is None and key not in self._marks and len(self.strangers) >= MOST_STRANGERS:
+        if person is None and key not in self._marks and len(self.strangers) >= MOST_STRANGERS:
             return []
         started_ms = self._marks.start(key, why.source, why.since_ms if why.source is Source.CAPTURE else at_ms)
-        if one is None:
+        if person is None:
             self._marks.keep_last(key, MOST_UNBOUND)
             return []
-        one.why_speaks = replace(why, since_ms=started_ms)
+        person.why_speaks = replace(why, since_ms=started_ms)
         self._unwritten.note(key)
         return [PersonSpoke(participant=self.participant(key), speaking=True, at_ms=started_ms)]
 
@@ -172,15 +172,17 @@ class Speaking:
         entry = people[later]
         if not self._marks.is_silent_since(key, entry.first_ms):
             return []
-        was, speaks = self.participant(later), later in self._marks.speaking
-        changes: list[RosterChange] = [PersonSpoke(participant=was, speaking=False, at_ms=at_ms)] if speaks else []
+        former, is_speaking = self.participant(later), later in self._marks.speaking
+        changes: list[RosterChange] = (
+            [PersonSpoke(participant=former, speaking=False, at_ms=at_ms)] if is_speaking else []
+        )
         self._marks.move(later, key)
         self._register.replace(key, later)
         self._unwritten.note_deleted(later)
         self._unwritten.note(key)
-        one = self.participant(key)
-        changes += [PersonLeft(participant=was, at_ms=at_ms), PersonTracked(participant=one, at_ms=at_ms)]
-        return [*changes, PersonSpoke(participant=one, speaking=True, at_ms=at_ms)] if speaks else changes
+        person = self.participant(key)
+        changes += [PersonLeft(participant=former, at_ms=at_ms), PersonTracked(participant=person, at_ms=at_ms)]
+        return [*changes, PersonSpoke(participant=person, speaking=True, at_ms=at_ms)] if is_speaking else changes
 
     def bind(self, strangers: Iterable[str]) -> list[RosterChange]:
         """Give the marks of strangers who are listed now to the people whom they mean, from when they began; returns
@@ -194,12 +196,12 @@ class Speaking:
         marks = self._marks.of(token)
         self._marks.move(token, key)
         self._unwritten.note(key)
-        one = self.participant(key)
+        person = self.participant(key)
         changes: list[RosterChange] = []
         for mark in marks:
-            changes.append(PersonSpoke(participant=one, speaking=True, at_ms=mark.start_ms))
+            changes.append(PersonSpoke(participant=person, speaking=True, at_ms=mark.start_ms))
             if mark.stop_ms is not None:
-                changes.append(PersonSpoke(participant=one, speaking=False, at_ms=mark.stop_ms))
+                changes.append(PersonSpoke(participant=person, speaking=False, at_ms=mark.stop_ms))
         return changes
 
     def forget(self, before_ms: int) -> None:
@@ -244,16 +246,16 @@ class Speaking:
 
     def has_talked(self, since_ms: int) -> bool:
         """Return whether anybody who is here now, whatever their name, has spoken since a moment."""
-        here = (one.key for one in self._register.others if one.here)
-        return any(key in self._marks and not self._marks.is_silent_since(key, since_ms) for key in here)
+        present_keys = (person.key for person in self._register.others if person.here)
+        return any(key in self._marks and not self._marks.is_silent_since(key, since_ms) for key in present_keys)
 
     def participant(self, key: str) -> Participant:
         """Return a person as others see them, with their marks as events. Raises KeyError for a stranger."""
-        one = self._register.people[key]
+        person = self._register.people[key]
         return Participant(
-            key=one.key,
-            name=one.name,
-            avatar=one.avatar,
-            first_seen_at=datetime.fromtimestamp(one.first_ms / 1000, UTC),
+            key=person.key,
+            name=person.name,
+            avatar=person.avatar,
+            first_seen_at=datetime.fromtimestamp(person.first_ms / 1000, UTC),
             events=self._marks.events(key),
         )

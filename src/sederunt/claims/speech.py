@@ -83,12 +83,12 @@ class Speech:
             return
         if self._named_since is None:
             self._named_since = self._silences.pauses
-        named = {person_of(self._meant(word)) for word in words}
-        marked = {person_of(token) for token in self._tables[Source.MARKS].words}
-        changed = len(named) > 1 or not any(word.holds for word in words)
-        self._follows = changed or marked == named
-        stays = others > 1 and self._silences.pauses - self._named_since >= STUCK_PAUSES
-        self.is_stuck = not self._follows and (self.is_stuck or stays)
+        protocol_people = {person_of(self._meant(word)) for word in words}
+        marked_people = {person_of(token) for token in self._tables[Source.MARKS].words}
+        has_changed = len(protocol_people) > 1 or not any(word.holds for word in words)
+        self._follows = has_changed or marked_people == protocol_people
+        is_constant = others > 1 and self._silences.pauses - self._named_since >= STUCK_PAUSES
+        self.is_stuck = not self._follows and (self.is_stuck or is_constant)
 
     # --- claims --------------------------------------------------------------------------------------------------
 
@@ -119,36 +119,38 @@ class Speech:
 
     def speakers(self, now_ms: int, person_of: Callable[[str], str]) -> dict[str, Reason]:
         """Decide who speaks, and why. `person_of`: a key or a page's token → the person."""
-        own: dict[str, Reason] = {}
-        nobodys_ms: int | None = None
+        own_sound: dict[str, Reason] = {}
+        unowned_ms: int | None = None
         is_sounding = False
         for media, word in self._sound.standing(now_ms):
             is_sounding = True
             if owner := self._owners.key_of.get(media):
                 person = person_of(owner)
                 since_ms = max(word.since_ms, self._owners.free_ms.get(media, word.since_ms))
-                own[person] = Reason(rule="own sound", source=Source.CAPTURE, since_ms=since_ms)
+                own_sound[person] = Reason(rule="own sound", source=Source.CAPTURE, since_ms=since_ms)
                 self.heard_ms[person] = now_ms
             else:
-                nobodys_ms = word.since_ms if nobodys_ms is None else min(nobodys_ms, word.since_ms)
+                unowned_ms = word.since_ms if unowned_ms is None else min(unowned_ms, word.since_ms)
         for _, word in self._tables[Source.PROTOCOL].standing(now_ms):
             self.named_ms[person_of(self._meant(word))] = word.since_ms
         self._silences.weigh(is_sounding, now_ms)
         self._note_news()
-        shown = {source: self._shown(source, nobodys_ms, now_ms, person_of) for source in self._spoke()}
-        believed = self._weigh(shown, nobodys_ms, now_ms)
-        by_others = shown[believed] if believed else {}
-        silent = self._silent(by_others, person_of) if nobodys_ms is None else frozenset()
+        reasons_by_source = {source: self._shown(source, unowned_ms, now_ms, person_of) for source in self._spoke()}
+        trusted_source = self._weigh(reasons_by_source, unowned_ms, now_ms)
+        other_reasons = reasons_by_source[trusted_source] if trusted_source else {}
+        silent_people = self._silent(other_reasons, person_of) if unowned_ms is None else frozenset()
         return {
-            person: why for person, why in by_others.items() if person not in self.heard_ms and person not in silent
-        } | own
+            person: reason
+            for person, reason in other_reasons.items()
+            if person not in self.heard_ms and person not in silent_people
+        } | own_sound
 
-    def _silent(self, shown: Mapping[str, Reason], person_of: Callable[[str], str]) -> frozenset[str]:
+    def _silent(self, reasons: Mapping[str, Reason], person_of: Callable[[str], str]) -> frozenset[str]:
         """Return who of the shown has a source that is known and silent, where others' own sound is captured."""
-        if not self.heard_ms or not shown:
+        if not self.heard_ms or not reasons:
             return frozenset()
         owners = {person_of(owner) for media, owner in self._owners.key_of.items() if owner and is_sound(media)}
-        return frozenset(shown.keys() & owners)
+        return frozenset(reasons.keys() & owners)
 
     def _note_news(self) -> None:
         """Count who spoke in the moment that is over; a stronger source sets the weaker ones back."""
@@ -161,21 +163,21 @@ class Speech:
         self._news.clear()
 
     def _shown(
-        self, source: Source, nobodys_ms: int | None, now_ms: int, person_of: Callable[[str], str]
+        self, source: Source, unowned_ms: int | None, now_ms: int, person_of: Callable[[str], str]
     ) -> dict[str, Reason]:
         """Whom the source says to speak, as far as what is heard allows it."""
         row, table = SPEECH[source], self._tables[source]
-        least_ms: int | None = None
+        earliest_ms: int | None = None
         if source is Source.STAGE:  # whoever is large speaks while sound of nobody in particular is heard
-            if nobodys_ms is None:
+            if unowned_ms is None:
                 return {}
-            least_ms = nobodys_ms
+            earliest_ms = unowned_ms
         after_ms = self._silences.doubted_until(row, table)
         return {
             person_of(self._meant(word)): Reason(
-                rule="said to speak" if least_ms is None else "shown large while there is sound",
+                rule="said to speak" if earliest_ms is None else "shown large while there is sound",
                 source=source,
-                since_ms=max(word.since_ms, least_ms or word.since_ms),
+                since_ms=max(word.since_ms, earliest_ms or word.since_ms),
             )
             for _, word in table.standing(now_ms)
             if word.since_ms > after_ms
@@ -187,34 +189,36 @@ class Speech:
         return (self._owners.key_of.get(media) or f"{_OWNER}{media}") if media else word.subject.token
 
     def _weigh(
-        self, shown: Mapping[Source, Mapping[str, Reason]], nobodys_ms: int | None, now_ms: int
+        self, reasons: Mapping[Source, Mapping[str, Reason]], unowned_ms: int | None, now_ms: int
     ) -> Source | None:
         """Return the source that is believed, contradictions considered."""
         candidates = self._believable()
         if len(candidates) < 2:
             return candidates[0] if candidates else None
-        reigning, weaker = candidates[:2]
-        said = {person for person in shown[reigning] if source_meant(person) is None}
-        others = shown[weaker].keys()
-        if nobodys_ms is None or said or not others:
+        strongest, weaker = candidates[:2]
+        named_people = {person for person in reasons[strongest] if source_meant(person) is None}
+        weaker_people = reasons[weaker].keys()
+        if unowned_ms is None or named_people or not weaker_people:
             self._unexplained_ms = None
         elif self._unexplained_ms is None:
             self._unexplained_ms = now_ms
-        unexplained = self._unexplained_ms is not None and now_ms - self._unexplained_ms >= UNEXPLAINED_MS
-        silent_ms = now_ms - (self._tables[reigning].heard_ms or now_ms)
-        outspoken = silent_ms >= OUTSPOKEN_MS and self._spoken.get(weaker, 0) >= OUTSPOKEN_TIMES
-        if unexplained or (outspoken and others and not said & others):
-            self._dethroned.add(reigning)
+        is_unexplained = self._unexplained_ms is not None and now_ms - self._unexplained_ms >= UNEXPLAINED_MS
+        silent_ms = now_ms - (self._tables[strongest].heard_ms or now_ms)
+        is_outspoken = silent_ms >= OUTSPOKEN_MS and self._spoken.get(weaker, 0) >= OUTSPOKEN_TIMES
+        if is_unexplained or (is_outspoken and weaker_people and not named_people & weaker_people):
+            self._dethroned.add(strongest)
             self._unexplained_ms = None
             return weaker
-        return reigning
+        return strongest
 
     def _believable(self) -> list[Source]:
         """Return the sources that may be believed, the strongest first. A stuck protocol yields to any other."""
-        spoke = [source for source in self._spoke() if source not in self._dethroned]
-        return spoke[1:] if self.is_stuck and len(spoke) > 1 and spoke[0] is Source.PROTOCOL else spoke
+        sources = [source for source in self._spoke() if source not in self._dethroned]
+        return sources[1:] if self.is_stuck and len(sources) > 1 and sources[0] is Source.PROTOCOL else sources
 
     def _spoke(self) -> list[Source]:
         """Return the sources that ever told of speech, the strongest first."""
-        spoke = sorted((s for s, table in self._tables.items() if table.heard_ms is not None), key=_RANK.__getitem__)
-        return [Source.PROTOCOL, *spoke] if self._protocol_is_due and spoke == [Source.STAGE] else spoke
+        sources = sorted(
+            (source for source, table in self._tables.items() if table.heard_ms is not None), key=_RANK.__getitem__
+        )
+        return [Source.PROTOCOL, *sources] if self._protocol_is_due and sources == [Source.STAGE] else sources

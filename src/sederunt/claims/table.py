@@ -62,33 +62,33 @@ class SourceTable:
         return ((token, word) for token, word in self.words.items() if word.stands(now_ms))
 
     def _say(self, subject: Subject, claim: Claim) -> None:
-        token, old = subject.token, self.words.get(subject.token)
-        if old is None:
+        token, previous = subject.token, self.words.get(subject.token)
+        if previous is None:
             if len(self.words) < MOST_SUBJECTS or self._forget():
                 if self.snapshot_ms is not None and claim.at_ms < self.snapshot_ms:  # it was left out since
                     self.words[token] = Statement(subject, False, self.snapshot_ms, self.snapshot_ms, False)
                 else:
                     self.words[token] = self._word(subject, claim, claim.at_ms)
             return
-        if (claim.at_ms, claim.holds, True) < (old.at_ms, old.holds, old.explicit):
-            old.subject = old.subject.with_known(subject)
+        if (claim.at_ms, claim.holds, True) < (previous.at_ms, previous.holds, previous.explicit):
+            previous.subject = previous.subject.with_known(subject)
             return
-        if claim.at_ms == old.at_ms and old.explicit and claim.holds == old.holds:
-            subject = max(subject, old.subject, key=lambda each: each.order)
-        since_ms = old.since_ms if old.holds == claim.holds else claim.at_ms
-        self.words[token] = self._word(subject.with_known(old.subject), claim, since_ms)
+        if claim.at_ms == previous.at_ms and previous.explicit and claim.holds == previous.holds:
+            subject = max(subject, previous.subject, key=lambda each: each.order)
+        since_ms = previous.since_ms if previous.holds == claim.holds else claim.at_ms
+        self.words[token] = self._word(subject.with_known(previous.subject), claim, since_ms)
 
     def _word(self, subject: Subject, claim: Claim, since_ms: int) -> Statement:
         lifetime = claim.lifetime_ms if claim.lifetime_ms is not None else lifetime_of(claim.fact, claim.source)
         until_ms = None if lifetime is None else claim.at_ms + lifetime
         return Statement(subject, claim.holds, claim.at_ms, since_ms, True, until_ms)
 
-    def _leave_out(self, told: set[str], at_ms: int) -> None:
+    def _leave_out(self, tokens: set[str], at_ms: int) -> None:
         if self.snapshot_ms is not None and at_ms < self.snapshot_ms:
             return
         self.snapshot_ms = at_ms
         for token, word in self.words.items():
-            if word.at_ms >= at_ms or token in told:
+            if word.at_ms >= at_ms or token in tokens:
                 continue
             if word.holds:
                 word.holds, word.explicit, word.since_ms = False, False, at_ms
@@ -96,7 +96,7 @@ class SourceTable:
 
     def _forget(self) -> bool:
         """Make room: the oldest of those that are not here go first."""
-        gone = sorted((word.at_ms, token) for token, word in self.words.items() if not word.holds)
-        for _, token in gone[: max(1, len(gone) // 2)]:
+        absent = sorted((word.at_ms, token) for token, word in self.words.items() if not word.holds)
+        for _, token in absent[: max(1, len(absent) // 2)]:
             del self.words[token]
-        return bool(gone)
+        return bool(absent)
