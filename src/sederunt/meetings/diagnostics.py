@@ -37,14 +37,14 @@ async def keep_diagnostics(
 
     Without `answers` the page is known to be dead or frozen and is not asked.
     """
-    kept: dict[str, str] = {}
-    wanted: dict[str, tuple[str, Callable[[], Awaitable[bytes]]]] = {
+    keys_by_kind: dict[str, str] = {}
+    files: dict[str, tuple[str, Callable[[], Awaitable[bytes]]]] = {
         "screenshot": ("screenshot.png", page.screenshot),
         "page_text": ("page.txt", lambda: _text(page)),
     }
-    for kind, (name, take) in wanted.items() if answers else ():
+    for kind, (name, read) in files.items() if answers else ():
         try:
-            kept |= await _put(objects, bot_id, kind, name, await take())
+            keys_by_kind |= await _put(objects, bot_id, kind, name, await read())
         except PageError as error:
             seen = f"{seen} ({error})" if seen else str(error)
     # Fields are cut short, and addresses go without what may be secret: these files are for people.
@@ -53,11 +53,15 @@ async def keep_diagnostics(
         "seen": seen,
         "address": page.url.split("?")[0],
         "signals": [
-            {"kind": s.kind, "at_ms": s.at_ms, "data": {name: _word(name, value) for name, value in s.data.items()}}
-            for s in signals
+            {
+                "kind": signal.kind,
+                "at_ms": signal.at_ms,
+                "data": {name: _word(name, value) for name, value in signal.data.items()},
+            }
+            for signal in signals
         ],
     }
-    return kept | await _put(objects, bot_id, "signals", "signals.json", json.dumps(facts, indent=1).encode())
+    return keys_by_kind | await _put(objects, bot_id, "signals", "signals.json", json.dumps(facts, indent=1).encode())
 
 
 async def keep_claims(bot_id: UUID, stay: str, roster: Roster, objects: Objects) -> dict[str, str]:
@@ -65,9 +69,9 @@ async def keep_claims(bot_id: UUID, stay: str, roster: Roster, objects: Objects)
 
     `sederunt bots replay` plays the claims again.
     """
-    why = json.dumps(report(roster.fold), indent=1).encode()
+    reasons = json.dumps(report(roster.fold), indent=1).encode()
     claims = await _put(objects, bot_id, "claims", f"claims-{stay}.jsonl.gz", roster.claims.packed())
-    return claims | await _put(objects, bot_id, "why", f"why-{stay}.json", why)
+    return claims | await _put(objects, bot_id, "why", f"why-{stay}.json", reasons)
 
 
 async def keep_claims_meanwhile(
@@ -77,12 +81,12 @@ async def keep_claims_meanwhile(
 
     Ends with its task. Seldom, and more seldom the longer a stay lasts: thirty times in four hours.
     """
-    counted, pause_s = 0, first_s
+    stored_count, pause_s = 0, first_s
     while True:
         await asyncio.sleep(pause_s)
-        if roster.claims.count == counted:
+        if roster.claims.count == stored_count:
             continue
-        counted, pause_s = roster.claims.count, min(2 * pause_s, CLAIMS_EVERY_S)
+        stored_count, pause_s = roster.claims.count, min(2 * pause_s, CLAIMS_EVERY_S)
         try:
             await journal.keep_evidence(await keep_claims(journal.bot.id, stay, roster, objects))
         except (Superseded, NotFound):

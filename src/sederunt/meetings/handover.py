@@ -72,9 +72,9 @@ class Move:
         """Look after the old holder while this one is on its way in; claims the bot where that one is gone."""
         silent_s = 0.0
         while True:
-            word = await self._predecessor.ask()
-            silent_s = silent_s + WATCH_S if word is HolderAnswer.SILENT else 0.0
-            if word is HolderAnswer.GONE or silent_s > self._lease_s:
+            answer = await self._predecessor.ask()
+            silent_s = silent_s + WATCH_S if answer is HolderAnswer.SILENT else 0.0
+            if answer is HolderAnswer.GONE or silent_s > self._lease_s:
                 await self._take_alone()
                 return
             await self._clock.sleep(WATCH_S)
@@ -103,8 +103,8 @@ class Move:
             at_s: the second of the recording at which this holder began to record.
         """
         await self._clock.sleep(OVERLAP_S)
-        word = await self._predecessor.leave()
-        if word is not HolderAnswer.DONE:
+        answer = await self._predecessor.leave()
+        if answer is not HolderAnswer.DONE:
             heard_s = await heard_until_s(self._journal, spool)
             if at_s - heard_s >= SHORTEST_GAP_S:
                 await self._journal.add_gap(heard_s, at_s, HOST_LOST)

@@ -77,9 +77,9 @@ class Journal:
         cls, bot_id: UUID, host: str, *, bots: Bots, live_lines: LiveLineStore, feed: Feed, ledger: Ledger | None = None
     ) -> "Journal":
         """Make `host` the holder of a bot: its epoch is one higher than any before. Raises NotFound."""
-        before = await bots.get(bot_id)
+        previous = await bots.get(bot_id)
         journal = cls(await bots.claim(bot_id, host), bots=bots, live_lines=live_lines, feed=feed, ledger=ledger)
-        journal.away_cause = PLANNED_MOVE if before.epoch and before.host is None else HOST_LOST
+        journal.away_cause = PLANNED_MOVE if previous.epoch and previous.host is None else HOST_LOST
         return journal
 
     async def take_over(self, host: str) -> None:
@@ -102,7 +102,7 @@ class Journal:
         is not a participant; participants known before stay.
         """
         if not self._second_self.is_expected:
-            self._second_self.expect(one.key for one in await self.participants())
+            self._second_self.expect(person.key for person in await self.participants())
 
     def end_second_self(self) -> None:
         """Note that the other page has left: whoever joins under the bot's name now is somebody else."""
@@ -139,10 +139,14 @@ class Journal:
         """
         if self.bot.recording_ended_at is not None or self.bot.stop_requested:
             return None
-        told = [
+        leaving_events = [
             event for event in await self._bots.events(self.bot.id) if event.data.get("new_status") == BotStatus.LEAVING
         ]
-        return (str(told[-1].data.get("cause", HOST_LOST)), told[-1].created_at) if told else None
+        return (
+            (str(leaving_events[-1].data.get("cause", HOST_LOST)), leaving_events[-1].created_at)
+            if leaving_events
+            else None
+        )
 
     async def is_stop_requested(self) -> bool:
         """Ask the row whether the bot shall leave. A database that is away is asked again later: False.
@@ -179,18 +183,18 @@ class Journal:
         changes: Mapping[str, Any] | None = None,
     ) -> None:
         """Record a transition of the status with its event. One that the status forbids changes nothing."""
-        moved = await self._bots.record_transition(
+        bot = await self._bots.record_transition(
             self.bot.id, trigger, reason=reason, data=data, epoch=self.bot.epoch, changes=changes
         )
-        self.bot = moved or self.bot
+        self.bot = bot or self.bot
 
     async def mark(self, **facts: Any) -> None:
         """Write facts such as `capture`, `evidence` or `detected_lang`."""
         await self._bots.mark(self.bot.id, epoch=self.bot.epoch, **facts)
 
-    async def keep_evidence(self, kept: Mapping[str, str]) -> None:
+    async def keep_evidence(self, objects: Mapping[str, str]) -> None:
         """Replace the bot's evidence (kind → object), except for the claims of earlier stays."""
-        evidence = with_earlier(self.bot.evidence, kept)
+        evidence = with_earlier(self.bot.evidence, objects)
         self.bot = replace(self.bot, evidence=evidence)  # first: whoever is cancelled while it is written, wrote it
         await self.mark(evidence=evidence)
 
@@ -246,44 +250,49 @@ class Journal:
         A database that is away ends no meeting: what could not be written is written with a later call.
         """
         self._second_self.find(roster, self.bot.config.bot_name)
-        (changes, self._untold), told = ([each for each in self._untold if not self._second_self.is_of(each)], []), 0
-        (changed, withdrawn), sources = roster.fold.take_changed(), dict(roster.fold.sources)
-        changed = tuple(one for one in changed if one.key not in self._second_self.keys)
+        (changes, self._untold), sent_count = (
+            ([each for each in self._untold if not self._second_self.is_of(each)], []),
+            0,
+        )
+        (people, withdrawals), sources = roster.fold.take_changed(), dict(roster.fold.sources)
+        people = tuple(person for person in people if person.key not in self._second_self.keys)
         try:
-            if changed or changes or sources != self._written_sources:
+            if people or changes or sources != self._written_sources:
                 await self._bots.save_participants(
-                    self.bot.id, changed, sources, withdrawn=withdrawn, epoch=self.bot.epoch
+                    self.bot.id, people, sources, withdrawn=withdrawals, epoch=self.bot.epoch
                 )
                 self._written_sources = sources
             for change in changes:
                 if isinstance(change, PersonWrote):
                     if not await self._may_keep(change.message.content):
-                        told += 1
+                        sent_count += 1
                         continue
                     data = {"username": change.message.username, "content": change.message.content}
                     await self._bots.add_event(self.bot.id, CHAT_MESSAGE, data, epoch=self.bot.epoch)
                 self.tell(message_of(change))
-                told += 1
+                sent_count += 1
         except Superseded:
             if not self._lingers():
                 raise
         except Exception:
             logger.exception("roster not written, kept for later", action="journal_kept", bot_id=str(self.bot.id))
-            roster.fold.keep_changed(changed, withdrawn)
-            self._untold = [*changes[told:], *self._untold]
+            roster.fold.keep_changed(people, withdrawals)
+            self._untold = [*changes[sent_count:], *self._untold]
 
-    async def _may_keep(self, written: str) -> bool:
+    async def _may_keep(self, text: str) -> bool:
         """Count a chat message of this stay; False once a budget is spent, which is reported once."""
-        amounts = {"chat_messages": 1, "chat_bytes": len(written.encode("utf-8", "replace")), "event_rows": 1}
-        spent = next((name for name, n in amounts.items() if not self._ledger.has_room(name, self.bot.id, n)), None)
-        if spent is None:
+        amounts = {"chat_messages": 1, "chat_bytes": len(text.encode("utf-8", "replace")), "event_rows": 1}
+        spent_budget = next(
+            (name for name, n in amounts.items() if not self._ledger.has_room(name, self.bot.id, n)), None
+        )
+        if spent_budget is None:
             for name, amount in amounts.items():
                 self._ledger.take(name, self.bot.id, amount)
-        elif spent not in self._spent:
-            data = {"budget": spent, "limit": self._ledger.limit(spent)}
+        elif spent_budget not in self._spent:
+            data = {"budget": spent_budget, "limit": self._ledger.limit(spent_budget)}
             await self._bots.add_event(self.bot.id, BUDGET_SPENT, data, epoch=self.bot.epoch)
-            self._spent.add(spent)
-        return spent is None
+            self._spent.add(spent_budget)
+        return spent_budget is None
 
     def end_counting(self) -> None:
         """Forget what this stay used."""
@@ -299,8 +308,8 @@ class Journal:
         open_marks = silenced(await self.participants(with_events=True), at_ms)
         changes = [change for change in open_marks if change.participant.key not in but]
         if changes:
-            silent = [change.participant for change in changes]
-            await self._bots.save_participants(self.bot.id, silent, epoch=self.bot.epoch)
+            participants = [change.participant for change in changes]
+            await self._bots.save_participants(self.bot.id, participants, epoch=self.bot.epoch)
         for change in changes:
             self.tell(message_of(change))
 
@@ -333,25 +342,25 @@ class Journal:
 
 def unheard(history: Iterable[Mapping[str, Any]], changes: Iterable[Change]) -> list[Change]:
     """Return the chat messages among changes that are not in a bot's history; one written twice is there twice."""
-    told = Counter((data.get("username"), data["content"]) for data in history if "content" in data)
-    kept: list[Change] = []
+    counts = Counter((data.get("username"), data["content"]) for data in history if "content" in data)
+    missing: list[Change] = []
     for change in changes:
         if isinstance(change, PersonWrote):
             words = (change.message.username, change.message.content)
-            told[words] -= 1
-            if told[words] < 0:
-                kept.append(change)
-    return kept
+            counts[words] -= 1
+            if counts[words] < 0:
+                missing.append(change)
+    return missing
 
 
-def with_earlier(evidence: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
+def with_earlier(evidence: Mapping[str, str], current: Mapping[str, str]) -> dict[str, str]:
     """Return what is kept now, and beside it the claims of earlier stays of the bot, which its last host left.
 
     The latest stay's are under `claims` and `why`, those before under `claims-<stay>` and `why-<stay>`.
     """
     earlier: dict[str, str] = {}
-    for name, stored in evidence.items():
+    for name, key in evidence.items():
         kind = name.partition("-")[0]
-        if kind in ("claims", "why") and stored not in kept.values():
-            earlier[stored.rsplit("/", 1)[-1].removesuffix(".json").removesuffix(".jsonl.gz")] = stored
-    return dict(sorted(earlier.items())[-2 * MOST_STAYS :]) | dict(kept)
+        if kind in ("claims", "why") and key not in current.values():
+            earlier[key.rsplit("/", 1)[-1].removesuffix(".json").removesuffix(".jsonl.gz")] = key
+    return dict(sorted(earlier.items())[-2 * MOST_STAYS :]) | dict(current)

@@ -101,18 +101,18 @@ async def _try_pages(
     avatar = await picture_of(
         bot, context.objects, context.readers, allow_private=context.settings.allow_private_addresses
     )
-    insists = bot.config.authentication is not None and bot.config.authentication.always_authenticate
-    identity = await identity_or_end(context, SignInNeeded(row="order.always_authenticate")) if insists else GUEST
+    must_sign_in = bot.config.authentication is not None and bot.config.authentication.always_authenticate
+    identity = await identity_or_end(context, SignInNeeded(row="order.always_authenticate")) if must_sign_in else GUEST
     if not isinstance(identity, Identity):
         return identity
     waiting_room_s = bot.config.stop_options.waiting_room_timeout * 60
     early_s = knocks_in_s((bot.scheduled_for - context.clock.now()).total_seconds()) if bot.scheduled_for else 0.0
-    came_back = bot.recording_started_at is not None
+    is_return = bot.recording_started_at is not None
     limits = EntryLimits(
         context.clock,
         waiting_room_s,
-        endless=came_back,
-        early_s=0.0 if came_back else early_s,
+        endless=is_return,
+        early_s=0.0 if is_return else early_s,
         host_late=host_may_be_late(bot),
     )
     plan = StayPlan(
@@ -120,9 +120,9 @@ async def _try_pages(
     )
     tries = PageTries(plan, identity)
     for number in itertools.count(1):
-        tried = await _try_page(plan, number, tries.identity)
-        if (believed := await tries.believed(tried)) is not None:
-            return believed
+        page = await _try_page(plan, number, tries.identity)
+        if (outcome := await tries.believed(page)) is not None:
+            return outcome
     raise AssertionError("pages are tried until one is believed")
 
 
@@ -207,9 +207,9 @@ async def _sit(plan: StayPlan, session: MeetingSession) -> Outcome:
     """Record; a bot that is another's still is claimed first, and that one leaves when this one records."""
     context, journal = plan.context, plan.context.journal
     if (move := plan.pending) is None:
-        away_cause, entered = _away_cause(plan), context.clock.now()
+        away_cause, entered_at = _away_cause(plan), context.clock.now()
         session.observer.keep_frames()  # a disk that hangs may take a minute for the row
-        zero = await _written(plan, lambda: admit(journal, context.spool(), entered, away_cause))
+        zero = await _written(plan, lambda: admit(journal, context.spool(), entered_at, away_cause))
         return await session.sit(started_ms=unix_ms(zero))
     await session.settle()
     await move.take_place()
@@ -258,10 +258,10 @@ def _away_cause(plan: StayPlan) -> str:
 
 async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Outcome) -> None:
     """Write the capture facts and the claims and, if nobody asked the bot to leave, what the page showed."""
-    kept: dict[str, str] = {}
+    evidence: dict[str, str] = {}
     if not is_ordinary(outcome):
         row, seen = decided_by(outcome)
-        kept |= await keep_diagnostics(
+        evidence |= await keep_diagnostics(
             context.journal.bot.id,
             session.page,
             session.observer.signals,
@@ -271,9 +271,9 @@ async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Out
             answers=session.answers,
         )
     if session.recorder is not None:
-        kept |= await keep_claims(context.journal.bot.id, session.stay, session.observer.roster, context.objects)
-    if kept:
-        await context.journal.keep_evidence(kept)
+        evidence |= await keep_claims(context.journal.bot.id, session.stay, session.observer.roster, context.objects)
+    if evidence:
+        await context.journal.keep_evidence(evidence)
     if session.recorder is not None:
         facts = await session.capture_facts(ask=session.answers)
         counters.add("stays", str(facts.get("backend") or "none"))

@@ -29,13 +29,13 @@ from sederunt.model.status import MAX_CHALLENGES, BotStatus, StopReason, Trigger
 logger = log.get(component="meetings")
 
 
-async def admit(journal: Journal, spool: PieceSpool, entered: datetime, away_cause: str) -> datetime:
+async def admit(journal: Journal, spool: PieceSpool, entered_at: datetime, away_cause: str) -> datetime:
     """Write since when the bot is inside; returns the zero of its recording. A bot that came back marks a gap."""
     zero = journal.bot.recording_started_at
     if zero is None:
-        await journal.move(Trigger.ADMITTED, changes={"recording_started_at": entered})
-        return entered
-    start_s, end_s = await heard_until_s(journal, spool), (entered - zero).total_seconds()
+        await journal.move(Trigger.ADMITTED, changes={"recording_started_at": entered_at})
+        return entered_at
+    start_s, end_s = await heard_until_s(journal, spool), (entered_at - zero).total_seconds()
     await journal.end_open_speech(start_s)
     if end_s - start_s >= SHORTEST_GAP_S:
         await journal.add_gap(start_s, end_s, away_cause)
@@ -47,7 +47,7 @@ async def depart(journal: Journal, clock: Clock, departure: Departure) -> None:
     await journal.move(
         Trigger.STOPPED if departure.reason is StopReason.MANUALLY_STOPPED else Trigger.ENDED,
         reason=departure.reason,
-        data={name: word for name, word in (("cause", departure.cause), ("evidence", departure.row)) if word},
+        data={name: value for name, value in (("cause", departure.cause), ("evidence", departure.row)) if value},
         changes={"recording_ended_at": clock.now()},
     )
 
@@ -86,8 +86,8 @@ async def challenged(journal: Journal, clock: Clock, outcome: Challenged) -> Non
     """Write that the site took the bot for an unwanted robot, and begin a retry after a pause: at most three."""
     if journal.bot.status is not BotStatus.BOT_DETECTED:
         data = {"evidence": outcome.row, "attempt": journal.bot.attempts + 1}
-        no_more = {} if outcome.again else {"attempts": MAX_CHALLENGES}
-        await journal.move(Trigger.CHALLENGED, data=data, changes={"verdict": Verdict.NEVER_ADMITTED, **no_more})
+        attempts = {} if outcome.again else {"attempts": MAX_CHALLENGES}
+        await journal.move(Trigger.CHALLENGED, data=data, changes={"verdict": Verdict.NEVER_ADMITTED, **attempts})
     if not journal.bot.is_over:
         await clock.sleep(pause_before_s(journal.bot.attempts + 1))
         if (await journal.refresh()).stop_requested:
@@ -114,12 +114,12 @@ async def give_up_lost(
     if journal.bot.status is BotStatus.RECORDING:
         await journal.move(Trigger.LOST, reason=reason, data={"cause": cause})
     heard_s = await wait_until_stored(journal, spool, clock)
-    ended = journal.bot.recording_ended_at
+    ended_at = journal.bot.recording_ended_at
     if (zero := journal.bot.recording_started_at) is not None:
         await journal.end_open_speech(heard_s)
         if away is not None and not journal.bot.delete_requested:
-            away_cause, given_up = away
-            if (until_s := (given_up - zero).total_seconds()) - heard_s >= SHORTEST_GAP_S:
+            away_cause, gave_up_at = away
+            if (until_s := (gave_up_at - zero).total_seconds()) - heard_s >= SHORTEST_GAP_S:
                 await journal.add_gap(heard_s, until_s, away_cause)
-        ended = ended or datetime.fromtimestamp(zero.timestamp() + heard_s, UTC)
-    await journal.move(Trigger.LOST, data={"cause": cause}, changes={"recording_ended_at": ended})
+        ended_at = ended_at or datetime.fromtimestamp(zero.timestamp() + heard_s, UTC)
+    await journal.move(Trigger.LOST, data={"cause": cause}, changes={"recording_ended_at": ended_at})

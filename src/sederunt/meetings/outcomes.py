@@ -102,10 +102,10 @@ _REFUSALS: dict[PageState, Callable[[Reading], Outcome | None]] = {
 def outcome_of(admission: Admission) -> Outcome | None:
     """Return how a finished try to join went; None when the bot is inside."""
     reading = admission.reading
-    known = _REFUSALS.get(reading.state)
-    if known is None:
+    refusal = _REFUSALS.get(reading.state)
+    if refusal is None:
         return Broken(cause="page_changed", seen=f"{reading.row}: {reading.seen}")
-    return known(reading)
+    return refusal(reading)
 
 
 def outcome_of_sign_in(end: SignInEnd) -> Outcome | None:

@@ -71,16 +71,16 @@ class PageTries:
         self._failures = PageFailures(plan.context.clock)
         self._refusals = 0
 
-    async def believed(self, tried: TriedPage) -> Outcome | None:
+    async def believed(self, page: TriedPage) -> Outcome | None:
         """Return the outcome that ends the tries; None where another page is to be opened now. Raises Superseded."""
-        outcome = tried.outcome
+        outcome = page.outcome
         if isinstance(outcome, CutOff | Moved):
             return outcome
         await self._journal.refresh()
-        used, self.identity = self.identity, tried.identity
+        previous, self.identity = self.identity, page.identity
         match outcome:
-            case SignInRejected() if (another := used.next_after_rejection(self.identity)) is not None:
-                return self._go_on_as(another)
+            case SignInRejected() if (next_identity := previous.next_after_rejection(self.identity)) is not None:
+                return self._go_on_as(next_identity)
             case SignInNeeded() if self.identity is GUEST:
                 return self._go_on_as(await identity_or_end(self._plan.context, outcome))
             case _ if self._plan.pending is not None:
@@ -91,7 +91,7 @@ class PageTries:
             case Refused(cause=cause) if cause == MEETING_FULL and self._was_inside:
                 return await self._come_back(outcome)  # its own former page may still count, and somebody may leave
             case Broken():
-                return await self._after_break(outcome, tried.sat_s)
+                return await self._after_break(outcome, page.sat_s)
         return outcome
 
     @property
@@ -126,25 +126,25 @@ class PageTries:
 
     async def _come_back(self, outcome: Challenged | Refused) -> Outcome | None:
         """Try to get back into a recording for as long as after a page that broke."""
-        believed = await self._after_break(Broken(cause=KEPT_OUT, seen=outcome.row), 0.0)
-        return outcome if isinstance(believed, Broken) else believed
+        result = await self._after_break(Broken(cause=KEPT_OUT, seen=outcome.row), 0.0)
+        return outcome if isinstance(result, Broken) else result
 
-    async def _after_refusal(self, refused: Refused) -> Outcome | None:
+    async def _after_refusal(self, outcome: Refused) -> Outcome | None:
         self._refusals += 1
         if self._refusals >= MAX_PAGES:
-            return refused
+            return outcome
         return await self._pause(pause_before_s(self._refusals))
 
-    async def _after_break(self, broken: Broken, sat_s: float) -> Outcome | None:
-        self._journal.note_trouble(PageTrouble(cause=broken.cause, seen=broken.seen, recovery=broken.recovery))
+    async def _after_break(self, outcome: Broken, sat_s: float) -> Outcome | None:
+        self._journal.note_trouble(PageTrouble(cause=outcome.cause, seen=outcome.seen, recovery=outcome.recovery))
         await self._journal.write_troubles()
         self._failures.add(sat_s=sat_s)
         if sat_s:  # what threw it out, not what kept it out
-            self._journal.away_cause = broken.cause
+            self._journal.away_cause = outcome.cause
         out_of_time = self._plan.limits.left_s <= 0 and not self._was_inside
-        if out_of_time or not broken.again or self._failures.are_believed(recording=self._was_inside):
-            return broken
-        logger.warning("page broken", action="page_broken", bot_id=str(self._journal.bot.id), cause=broken.cause)
+        if out_of_time or not outcome.again or self._failures.are_believed(recording=self._was_inside):
+            return outcome
+        logger.warning("page broken", action="page_broken", bot_id=str(self._journal.bot.id), cause=outcome.cause)
         return await self._pause(self._failures.pause_s)
 
     async def _pause(self, pause_s: float) -> Outcome | None:
@@ -188,11 +188,11 @@ class PageFailures:
         return PAUSES_S[min(self._count, len(PAUSES_S)) - 1]
 
 
-async def identity_or_end(context: BotContext, needed: SignInNeeded) -> Identity | Outcome:
+async def identity_or_end(context: BotContext, outcome: SignInNeeded) -> Identity | Outcome:
     """Return as whom the bot goes on now that a guest is not let in, or how it ends."""
     try:
-        return replace(await identity_of(context.journal.bot, context.accounts), asked_at=needed.url)
+        return replace(await identity_of(context.journal.bot, context.accounts), asked_at=outcome.url)
     except NoIdentity:
-        return needed
+        return outcome
     except VoidIdentity as error:
         return SignInRejected(row=str(error))

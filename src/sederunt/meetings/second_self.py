@@ -20,9 +20,9 @@ class SecondSelf:
     def is_expected(self) -> bool:
         return self._known_before is not None
 
-    def expect(self, known: Iterable[str]) -> None:
+    def expect(self, keys: Iterable[str]) -> None:
         """Hear that it comes, and who is here already."""
-        self._known_before = frozenset(known)
+        self._known_before = frozenset(keys)
 
     def end(self) -> None:
         """Hear that it has left."""
@@ -31,9 +31,9 @@ class SecondSelf:
     def find(self, roster: Roster, bot_name: str) -> None:
         """Keep who has come under the bot's own name since it was expected."""
         if self._known_before is not None:
-            own = (bot_name, roster.fold.own_name)
-            named = {one.key for one in roster.fold.participants if one.name in own}
-            self.keys |= named - self._known_before
+            own_names = (bot_name, roster.fold.own_name)
+            namesakes = {person.key for person in roster.fold.participants if person.name in own_names}
+            self.keys |= namesakes - self._known_before
 
     def is_of(self, change: Change) -> bool:
         """Return whether a change is about the other page, and is not a chat message."""

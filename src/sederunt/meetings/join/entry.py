@@ -73,10 +73,10 @@ async def enter(
         logger.info("standing", action="standing_changed", bot_id=str(bot.id), to=reading.state, row=reading.row)
 
     if identity.has_to_sign_in:
-        known = await _sign_in(context, platform, link, page, identity, on_state)
-        if not isinstance(known, Identity):
-            return known
-        identity = known
+        result = await _sign_in(context, platform, link, page, identity, on_state)
+        if not isinstance(result, Identity):
+            return result
+        identity = result
         on_identity(identity)
     admission = await join(
         platform,
@@ -116,19 +116,19 @@ async def until_entered(
     }
     try:
         while True:
-            done, _ = await asyncio.wait(
+            finished_tasks, _ = await asyncio.wait(
                 {joining, *interruptions}, timeout=ASK_ROW_EVERY_S, return_when=asyncio.FIRST_COMPLETED
             )
-            if joining in done:
+            if joining in finished_tasks:
                 return joining.result()
-            if done:
-                return interruptions[done.pop()]()
+            if finished_tasks:
+                return interruptions[finished_tasks.pop()]()
             await journal.write_troubles()
             if await journal.is_stop_requested():
                 commands.stop.set()
     finally:
-        for waiting in (*interruptions, joining):
-            waiting.cancel()
+        for task in (*interruptions, joining):
+            task.cancel()
         with contextlib.suppress(asyncio.CancelledError, PageError):
             await joining
 
@@ -155,8 +155,8 @@ async def _sign_in(
         on_state=on_state,
         led_by=link.url if pages.owns(identity.asked_at) else "",
     )
-    if (ended := outcome_of_sign_in(end)) is not None:
-        return ended
+    if (outcome := outcome_of_sign_in(end)) is not None:
+        return outcome
     bot, account = context.journal.bot, identity.meeting_account
     state = await page.storage_state()
     ids = {"bot_id": str(bot.id), "meeting_account_id": str(account)}

@@ -67,14 +67,14 @@ class Identity:
     def has_to_sign_in(self) -> bool:
         return self.credentials is not None and not self.signed_in
 
-    def next_after_rejection(self, became: "Identity") -> "Identity | None":
+    def next_after_rejection(self, last_identity: "Identity") -> "Identity | None":
         """Return as whom to come back to a site that says a session is void; None where it has to be believed.
 
-        `became` is who the rejected page was in the end. A kept state that is void is made good by the password. A
+        `last_identity` is who the rejected page was in the end. A kept state that is void is made good by the password. A
         state that the password gave a moment ago is worth another page: the site's own pages race its silent sign-in.
         """
         if self.has_to_sign_in:
-            return became if became.storage_state is not None else None
+            return last_identity if last_identity.storage_state is not None else None
         return replace(self, storage_state=None) if self.credentials is not None else None
 
 
@@ -91,25 +91,25 @@ class VoidIdentity(Exception):
 
 async def identity_of(bot: Bot, accounts: AccountSource) -> Identity:
     """Return the bot's own identity. Raises NoIdentity, VoidIdentity."""
-    given = bot.config.authentication
-    if given is None:
+    authentication = bot.config.authentication
+    if authentication is None:
         raise NoIdentity
     if platform_of(bot.config.service).accounts.kind is AccountKind.TOKEN:
-        if given.entry_token is None:
+        if authentication.entry_token is None:
             raise NoIdentity
-        return Identity(token=given.entry_token)
-    if given.meeting_account_id is None:
+        return Identity(token=authentication.entry_token)
+    if authentication.meeting_account_id is None:
         raise NoIdentity
     try:
-        meeting_account = UUID(given.meeting_account_id)
-        opened = await accounts.open(meeting_account, bot.account_id)
+        meeting_account = UUID(authentication.meeting_account_id)
+        account = await accounts.open(meeting_account, bot.account_id)
     except (ValueError, NotFound):
         raise VoidIdentity("account.gone") from None
-    if opened.service != bot.config.service:
+    if account.service != bot.config.service:
         raise VoidIdentity("account.other_service")  # a password is for the site it belongs to
-    password = opened.password
-    credentials = Credentials(email=opened.email, password=password) if password is not None else None
-    return Identity(meeting_account=meeting_account, storage_state=opened.state, credentials=credentials)
+    password = account.password
+    credentials = Credentials(email=account.email, password=password) if password is not None else None
+    return Identity(meeting_account=meeting_account, storage_state=account.state, credentials=credentials)
 
 
 async def renew(bot: Bot, identity: Identity, page: Stateful, accounts: AccountSource) -> None:

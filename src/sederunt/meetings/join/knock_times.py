@@ -13,9 +13,9 @@ KNOCK_AHEAD_S = 1.0  # before its time: a waiting room shows who is there only a
 SPREAD_S, SPREAD_SHARE = 5.0, 0.1  # the most; the share of the time by which it was sent early
 
 
-def pause_before_s(again: int) -> float:
-    """Choose the pause in seconds before the `again`-th repetition (from 1): at least 2, growing, never the same."""
-    return min(LONGEST_S, FIRST_S * GROWTH ** (again - 1)) * (1 + random.uniform(0, JITTER))  # noqa: S311
+def pause_before_s(repetition: int) -> float:
+    """Choose the pause in seconds before the `repetition`-th repetition (from 1): at least 2, growing, never the same."""
+    return min(LONGEST_S, FIRST_S * GROWTH ** (repetition - 1)) * (1 + random.uniform(0, JITTER))  # noqa: S311
 
 
 def knocks_in_s(due_in_s: float) -> float:
@@ -27,5 +27,5 @@ def host_may_be_late(bot: Bot) -> bool:
     """Return whether the caller expects a late host: the bot was scheduled, or the caller gave a waiting time, be it
     the default. A caller who sends a bot at once without one learns of a wrong meeting number sooner."""
     config = bot.config
-    own = config.waiting_time_given or config.stop_options.waiting_room_timeout != WAITING_ROOM_MIN
-    return bot.scheduled_for is not None or own
+    has_own_wait = config.waiting_time_given or config.stop_options.waiting_room_timeout != WAITING_ROOM_MIN
+    return bot.scheduled_for is not None or has_own_wait

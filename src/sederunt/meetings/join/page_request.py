@@ -43,8 +43,8 @@ def batch_ms(config: BotConfig, capture: CaptureSettings) -> int:
         return capture.live_batch_ms
     if config.realtime_audio:
         return capture.sockets_batch_ms
-    is_heard = has_sockets(config.transcription_model, realtime_audio=False)
-    return capture.vendor_batch_ms if is_heard else capture.batch_ms
+    is_vendor_live = has_sockets(config.transcription_model, realtime_audio=False)
+    return capture.vendor_batch_ms if is_vendor_live else capture.batch_ms
 
 
 def browser_mode(browser: BrowserSettings) -> Literal["shell", "headless", "headful"]:

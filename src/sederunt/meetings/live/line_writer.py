@@ -48,10 +48,10 @@ class LineWriter:
         """Return the language that was spoken most; None where none was told."""
         return next((language for language, _ in self._languages.most_common(1)), None)
 
-    def tell_again(self, kept: Sequence[LiveLine]) -> None:
+    def tell_again(self, lines: Sequence[LiveLine]) -> None:
         """Publish the last lines of the previous holder. The feed drops those already published, by their ids."""
-        last_s = max((line.segment.start for line in kept), default=0.0)
-        for line in kept:
+        last_s = max((line.segment.start for line in lines), default=0.0)
+        for line in lines:
             if line.segment.start >= last_s - TOLD_AGAIN_S:
                 self._journal.tell_line(replace(line, revision=0))
                 if line.revision:
@@ -123,20 +123,20 @@ class LineWriter:
             await self._keep(lines)
             for line in lines:
                 self._journal.tell_line(line)
-                began = self._journal.bot.recording_started_at
-                if began is not None and not line.revision:
+                started_at = self._journal.bot.recording_started_at
+                if started_at is not None and not line.revision:
                     counters.add(
-                        "live_lag_seconds", "line", max(time.time() - began.timestamp() - line.segment.end, 0.0)
+                        "live_lag_seconds", "line", max(time.time() - started_at.timestamp() - line.segment.end, 0.0)
                     )
         for segment in drafts.values():
             await self._journal.tell_draft({"type": "ts-draft", "data": self._lines.draft(segment, meeting)})
 
     async def _keep(self, lines: Sequence[LiveLine]) -> None:
         """Write lines, retrying while the database is unreachable: only lines that cannot be lost are published."""
-        last = {line.segment_id: line for line in lines}  # of two states of one line the later
+        latest = {line.segment_id: line for line in lines}  # of two states of one line the later
         for pause_s in itertools.chain(PAUSES_S, itertools.repeat(PAUSES_S[-1])):
             try:
-                await self._journal.write_lines(list(last.values()))
+                await self._journal.write_lines(list(latest.values()))
                 return
             except (Superseded, NotFound):
                 raise

@@ -46,7 +46,7 @@ class LiveLines:
             None: nothing is masked.
     """
 
-    def __init__(self, kept: Iterable[LiveLine] = (), *, mask_lang: str | None = None) -> None:
+    def __init__(self, earlier_lines: Iterable[LiveLine] = (), *, mask_lang: str | None = None) -> None:
         self._mask_lang = mask_lang
         self._langs: dict[str, str] = {}  # source → the language of its last final segment that told one
         self._numbers: dict[str, int] = {}
@@ -55,35 +55,37 @@ class LiveLines:
         self._heard: dict[str, dict[str, _Heard]] = {}  # source → segment id → what was said
         self._names = VoiceNames()
         self._first_label = 0
-        for line in kept:
+        for line in earlier_lines:
             self._numbers.setdefault(line.voice, line.segment.speaker)
-            if found := _LABELLED.search(line.voice):
-                self._first_label = max(self._first_label, int(found[1]) + 1)
+            if label_match := _LABELLED.search(line.voice):
+                self._first_label = max(self._first_label, int(label_match[1]) + 1)
             self._remember(line, line.segment_id, _Heard(line.segment.utterances[0], (line.segment_id,)))
 
-    def final(self, said: LiveSegment, meeting: MeetingFacts) -> list[LiveLine]:
+    def final(self, live_segment: LiveSegment, meeting: MeetingFacts) -> list[LiveLine]:
         """Return the lines of a final segment: several where people share it. The first has the segment's id."""
-        if said.lang:
-            self._langs[said.source] = said.lang
-        known = self._heard.get(said.source, {}).get(said.segment_id)
-        heard = self._heard_now(said)
-        if known is not None:
-            return self._revised(said, known, heard, meeting)
-        self._forget(said.end - RECENT_S)
-        parts = self._parts(said, heard, meeting)
-        ids = tuple(said.segment_id if n == 0 else f"{said.segment_id}.{n + 1}" for n in range(len(parts)))
+        if live_segment.lang:
+            self._langs[live_segment.source] = live_segment.lang
+        previous = self._heard.get(live_segment.source, {}).get(live_segment.segment_id)
+        current = self._heard_now(live_segment)
+        if previous is not None:
+            return self._revised(live_segment, previous, current, meeting)
+        self._forget(live_segment.end - RECENT_S)
+        parts = self._parts(live_segment, current, meeting)
+        ids = tuple(
+            live_segment.segment_id if n == 0 else f"{live_segment.segment_id}.{n + 1}" for n in range(len(parts))
+        )
         lines = [
             LiveLine(
                 segment_id=id_,
                 revision=0,
-                source=said.source,
+                source=live_segment.source,
                 voice=part.voice,
-                segment=self._segment(part, said.source),
+                segment=self._segment(part, live_segment.source),
             )
             for id_, part in zip(ids, parts, strict=True)
         ]
         for line in lines:
-            self._remember(line, said.segment_id, replace(heard, lines=ids))
+            self._remember(line, live_segment.segment_id, replace(current, lines=ids))
         return lines
 
     @property
@@ -95,128 +97,135 @@ class LiveLines:
         """Return the lines of recent segments that had no name and have one now."""
         lines = []
         for source in list(self._heard):
-            for told_apart in (False, True):
-                heard = self._heard_in(source, told_apart=told_apart, meeting=meeting)
-                mine = [self._lines[id_] for each in heard.values() for id_ in each.lines]
-                unnamed = [line for line in mine if line.segment.speaker_name is None]
-                parts = self._voices(source, meeting, heard, told_apart=told_apart) if unnamed else []
-                found = [(line, _covering(line, parts)) for line in unnamed]
-                for line, part in found:
+            for has_labels in (False, True):
+                entries = self._heard_in(source, has_labels=has_labels, meeting=meeting)
+                own_lines = [self._lines[id_] for each in entries.values() for id_ in each.lines]
+                unnamed = [line for line in own_lines if line.segment.speaker_name is None]
+                parts = self._voices(source, meeting, entries, has_labels=has_labels) if unnamed else []
+                matches = [(line, _covering(line, parts)) for line in unnamed]
+                for line, part in matches:
                     if part is not None:
-                        lines.append(self._named(line, self._names.recalled(part, meeting) if told_apart else part))
+                        lines.append(self._named(line, self._names.recalled(part, meeting) if has_labels else part))
         return lines
 
-    def draft(self, said: LiveSegment, meeting: MeetingFacts) -> Mapping[str, object]:
+    def draft(self, live_segment: LiveSegment, meeting: MeetingFacts) -> Mapping[str, object]:
         """Return the data of a `ts-draft` message: a segment that is still being spoken."""
-        heard = self._heard_now(said)
-        parts = self._parts(said, heard, meeting)
+        entry = self._heard_now(live_segment)
+        parts = self._parts(live_segment, entry, meeting)
         voice, name = (parts[-1].voice, parts[-1].name) if parts else ("", None)
         return {
-            "segment_id": said.segment_id,
-            "transcript": heard.utterance.transcript,
-            "start": said.start,
-            "end": said.end,
-            "speaker": self._draft_number(voice, said.source) if parts else self._next_number(),
+            "segment_id": live_segment.segment_id,
+            "transcript": entry.utterance.transcript,
+            "start": live_segment.start,
+            "end": live_segment.end,
+            "speaker": self._draft_number(voice, live_segment.source) if parts else self._next_number(),
             "speaker_name": name,
         }
 
-    def _heard_now(self, said: LiveSegment) -> _Heard:
+    def _heard_now(self, live_segment: LiveSegment) -> _Heard:
         """Return a segment as it is kept, its lines left open."""
-        label = None if said.label is None else self._first_label + said.label
+        label = None if live_segment.label is None else self._first_label + live_segment.label
         number = label or 0
         utterance = Utterance(
-            start=said.start,
-            end=said.end,
+            start=live_segment.start,
+            end=live_segment.end,
             speaker=number,
-            confidence=round(said.confidence, 4),
-            transcript=said.transcript.strip(),
-            words=tuple(replace(word, speaker=number) for word in said.words),
+            confidence=round(live_segment.confidence, 4),
+            transcript=live_segment.transcript.strip(),
+            words=tuple(replace(word, speaker=number) for word in live_segment.words),
         )
         if self._mask_lang is not None:
-            lang = said.lang or self._langs.get(said.source) or self._mask_lang
+            lang = live_segment.lang or self._langs.get(live_segment.source) or self._mask_lang
             (utterance,) = mask_utterances((utterance,), lang)
         return _Heard(utterance, label=label)
 
-    def _parts(self, said: LiveSegment, heard: _Heard, meeting: MeetingFacts) -> list[NamedUtterance]:
+    def _parts(self, live_segment: LiveSegment, entry: _Heard, meeting: MeetingFacts) -> list[NamedUtterance]:
         """Return who says what in this segment; others of its source may be said at the same time."""
-        told_apart = heard.label is not None and is_mixed(said.source, meeting.links)
-        of_late = self._heard_in(said.source, told_apart=told_apart, meeting=meeting)
-        voices = self._voices(said.source, meeting, {**of_late, said.segment_id: heard}, told_apart=told_apart)
-        own = clamped(heard.utterance, meeting.duration_s)  # as attribution cuts it
-        mine = [part for part in voices if _is_of(part.utterance, own)]
-        return [self._names.recalled(part, meeting) for part in mine] if told_apart else mine
+        has_labels = entry.label is not None and is_mixed(live_segment.source, meeting.links)
+        recent_entries = self._heard_in(live_segment.source, has_labels=has_labels, meeting=meeting)
+        voices = self._voices(
+            live_segment.source, meeting, {**recent_entries, live_segment.segment_id: entry}, has_labels=has_labels
+        )
+        utterance = clamped(entry.utterance, meeting.duration_s)  # as attribution cuts it
+        own_parts = [part for part in voices if _is_of(part.utterance, utterance)]
+        return [self._names.recalled(part, meeting) for part in own_parts] if has_labels else own_parts
 
-    def _heard_in(self, source: str, *, told_apart: bool, meeting: MeetingFacts) -> dict[str, _Heard]:
+    def _heard_in(self, source: str, *, has_labels: bool, meeting: MeetingFacts) -> dict[str, _Heard]:
         """Return what was said of late in a source, by segment: where voices are told apart, or the rest of it."""
-        labelled = is_mixed(source, meeting.links)
-        heard = self._heard.get(source, {}).items()
-        return {id_: each for id_, each in heard if (labelled and each.label is not None) == told_apart}
+        mixed = is_mixed(source, meeting.links)
+        entries = self._heard.get(source, {}).items()
+        return {id_: each for id_, each in entries if (mixed and each.label is not None) == has_labels}
 
     def _voices(
-        self, source: str, meeting: MeetingFacts, heard: Mapping[str, _Heard], *, told_apart: bool
+        self, source: str, meeting: MeetingFacts, entries: Mapping[str, _Heard], *, has_labels: bool
     ) -> list[NamedUtterance]:
         """Return who says what in these segments of a source; all others help to judge."""
         mixed = is_mixed(source, meeting.links)
-        speech = SourceSpeech(source=source, utterances=_in_order(heard), mixed=mixed, diarized=told_apart)
+        speech = SourceSpeech(source=source, utterances=_in_order(entries), mixed=mixed, diarized=has_labels)
         rest = (
-            (other, self._heard_in(other, told_apart=labelled, meeting=meeting), labelled)
+            (other, self._heard_in(other, has_labels=other_has_labels, meeting=meeting), other_has_labels)
             for other in self._heard
-            for labelled in (False, True)
-            if (other, labelled) != (source, told_apart)
+            for other_has_labels in (False, True)
+            if (other, other_has_labels) != (source, has_labels)
         )
         others = (
             SourceSpeech(
-                source=other, utterances=_in_order(own), mixed=is_mixed(other, meeting.links), diarized=labelled
+                source=other,
+                utterances=_in_order(other_entries),
+                mixed=is_mixed(other, meeting.links),
+                diarized=other_has_labels,
             )
-            for other, own, labelled in rest
-            if own
+            for other, other_entries, other_has_labels in rest
+            if other_entries
         )
         return voices_in(speech, meeting, others)
 
-    def _revised(self, said: LiveSegment, known: _Heard, heard: _Heard, meeting: MeetingFacts) -> list[LiveLine]:
+    def _revised(
+        self, live_segment: LiveSegment, previous: _Heard, current: _Heard, meeting: MeetingFacts
+    ) -> list[LiveLine]:
         """Return published lines with new words, split where the lines were so that each keeps its voice; unless the
         voice itself turned out to be somebody else's."""
-        lines = [self._lines[id_] for id_ in known.lines]
-        if known.label != heard.label:
-            self._heard[said.source][said.segment_id] = replace(heard, lines=known.lines)
-            if parts := self._parts(said, heard, meeting):
+        lines = [self._lines[id_] for id_ in previous.lines]
+        if previous.label != current.label:
+            self._heard[live_segment.source][live_segment.segment_id] = replace(current, lines=previous.lines)
+            if parts := self._parts(live_segment, current, meeting):
                 lines = [self._of_another(line, max(parts, key=partial(_shared_s, line))) for line in lines]
         borders = [line.segment.start for line in lines[1:]]
-        places = [bisect_right(borders, word.start) for word in heard.utterance.words]
-        told = []
-        for place, part in runs(heard.utterance, places) if borders else [(0, heard.utterance)]:
+        places = [bisect_right(borders, word.start) for word in current.utterance.words]
+        new_lines = []
+        for place, part in runs(current.utterance, places) if borders else [(0, current.utterance)]:
             line = lines[place or 0]
             number = line.segment.speaker
             segment = NamedUtterance(
                 part, line.voice, line.segment.speaker_name, line.segment.potential_speaker_names
             ).segment(number)
-            told.append(replace(line, revision=line.revision + 1, segment=segment))
-        for line in told:
+            new_lines.append(replace(line, revision=line.revision + 1, segment=segment))
+        for line in new_lines:
             self._lines[line.segment_id] = line
-        return told
+        return new_lines
 
     def _of_another(self, line: LiveLine, part: NamedUtterance) -> LiveLine:
         """Return a line, its words as they were, as said by whoever says this part."""
-        told = self._segment(part, line.source)
+        new_segment = self._segment(part, line.source)
         segment = replace(
             line.segment,
-            speaker=told.speaker,
-            speaker_name=told.speaker_name,
-            potential_speaker_names=told.potential_speaker_names,
+            speaker=new_segment.speaker,
+            speaker_name=new_segment.speaker_name,
+            potential_speaker_names=new_segment.potential_speaker_names,
         )
         return replace(line, voice=part.voice, segment=segment)
 
     def _named(self, line: LiveLine, part: NamedUtterance) -> LiveLine:
         """Return a line whose voice turned out to be somebody's. A source of one person hands its number over."""
         if part.voice not in self._numbers:
-            own = line.voice == f"source {line.source}" and not line.source.startswith("track-")
-            self._numbers[part.voice] = self._numbers[line.voice] if own else self._next_number()
-        said = replace(part, utterance=line.segment.utterances[0])  # it may have been revised since
-        new = replace(
-            line, revision=line.revision + 1, voice=said.voice, segment=said.segment(self._numbers[part.voice])
+            is_own_source = line.voice == f"source {line.source}" and not line.source.startswith("track-")
+            self._numbers[part.voice] = self._numbers[line.voice] if is_own_source else self._next_number()
+        new_part = replace(part, utterance=line.segment.utterances[0])  # it may have been revised since
+        new_line = replace(
+            line, revision=line.revision + 1, voice=new_part.voice, segment=new_part.segment(self._numbers[part.voice])
         )
-        self._lines[line.segment_id] = new
-        return new
+        self._lines[line.segment_id] = new_line
+        return new_line
 
     def _segment(self, part: NamedUtterance, source: str) -> Segment:
         if part.voice not in self._numbers:
@@ -235,19 +244,19 @@ class LiveLines:
     def _next_number(self) -> int:
         return max((*self._numbers.values(), *self._drafted.values()), default=-1) + 1
 
-    def _remember(self, line: LiveLine, segment_id: str, heard: _Heard) -> None:
+    def _remember(self, line: LiveLine, segment_id: str, entry: _Heard) -> None:
         self._lines[line.segment_id] = line
-        self._heard.setdefault(line.source, {})[segment_id] = heard
+        self._heard.setdefault(line.source, {})[segment_id] = entry
 
     def _forget(self, before_s: float) -> None:
-        for heard in self._heard.values():
-            for segment_id in [id_ for id_, each in heard.items() if each.utterance.end < before_s]:
-                for id_ in heard.pop(segment_id).lines:
+        for entries in self._heard.values():
+            for segment_id in [id_ for id_, each in entries.items() if each.utterance.end < before_s]:
+                for id_ in entries.pop(segment_id).lines:
                     del self._lines[id_]
 
 
-def _in_order(heard: Mapping[str, _Heard]) -> tuple[Utterance, ...]:
-    return tuple(sorted((each.utterance for each in heard.values()), key=lambda utterance: utterance.start))
+def _in_order(entries: Mapping[str, _Heard]) -> tuple[Utterance, ...]:
+    return tuple(sorted((each.utterance for each in entries.values()), key=lambda utterance: utterance.start))
 
 
 def _is_of(part: Utterance, whole: Utterance) -> bool:
@@ -258,12 +267,12 @@ def _is_of(part: Utterance, whole: Utterance) -> bool:
 def _covering(line: LiveLine, parts: Iterable[NamedUtterance]) -> NamedUtterance | None:
     """Return the part that covers most of a line and has a name; None if there is none."""
     length_s = max(line.segment.end - line.segment.start, SHORTEST_S)
-    named = (part for part in parts if part.name is not None)
-    return next((part for part in named if _shared_s(line, part) >= COVERED * length_s), None)
+    named_parts = (part for part in parts if part.name is not None)
+    return next((part for part in named_parts if _shared_s(line, part) >= COVERED * length_s), None)
 
 
 def _shared_s(line: LiveLine, part: NamedUtterance) -> float:
     """Return how long a line and a part are both said; below zero, how far they are apart."""
-    told, said = line.segment, part.utterance
-    end = min(max(told.end, told.start + SHORTEST_S), max(said.end, said.start + SHORTEST_S))
-    return end - max(told.start, said.start)
+    segment, utterance = line.segment, part.utterance
+    end = min(max(segment.end, segment.start + SHORTEST_S), max(utterance.end, utterance.start + SHORTEST_S))
+    return end - max(segment.start, utterance.start)

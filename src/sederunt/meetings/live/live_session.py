@@ -72,10 +72,10 @@ async def open_live_session(
         return None
     model = find(config.transcription_model)
     model = model if model is not None and model.realtime else None
-    kept = await journal.lines() if model is not None else []
+    earlier_lines = await journal.lines() if model is not None else []
     now = RecordingClock(clock, started_ms)
     recent = RecentMeeting(now, roster)
-    lines = LiveLines(kept, mask_lang=(config.lang or "") if config.profanity_filter else None)
+    lines = LiveLines(earlier_lines, mask_lang=(config.lang or "") if config.profanity_filter else None)
     writer = LineWriter(journal, lines, recent)
     transcription: LiveTranscription | None = None
     if model is not None:
@@ -93,7 +93,7 @@ async def open_live_session(
             )
         except SederuntError as error:
             writer.trouble(f"Live transcription could not begin: {error}")
-    writer.tell_again(kept)
+    writer.tell_again(earlier_lines)
     mix = LiveMix(journal.bot.id, feed, now, batch_s=batch_ms(config, settings.capture) / 1000)
     return LiveSession(journal, mix=mix, writer=writer, recent=recent, transcription=transcription, clock=now)
 

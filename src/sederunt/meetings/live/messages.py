@@ -21,10 +21,10 @@ def message_of(change: Change) -> Message:
             kind = "started-speaking" if change.speaking else "stopped-speaking"
             return {"type": kind, "data": _participant(change.participant, change.at_ms)}
         case PersonWrote():
-            said = change.message
+            message = change.message
             return {
                 "type": "chat-message",
-                "data": {"username": said.username, "content": said.content, "user_avatar": said.avatar},
+                "data": {"username": message.username, "content": message.content, "user_avatar": message.avatar},
             }
 
 

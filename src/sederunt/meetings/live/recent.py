@@ -34,9 +34,9 @@ class RecentMeeting:
         self._clock, self._roster = clock, roster
         self.recorder: Recorder | None = None
 
-    def facts(self, said: Iterable[LiveSegment]) -> MeetingFacts:
+    def facts(self, segments: Iterable[LiveSegment]) -> MeetingFacts:
         """Return who is there and who speaks, at the end of these segments at the earliest."""
-        now_s = max([self._clock.now_s(), *(segment.end for segment in said)])  # our clock may have been set back
+        now_s = max([self._clock.now_s(), *(segment.end for segment in segments)])  # our clock may have been set back
         since_s, started_ms = now_s - RECENT_S, self._clock.started_ms
         since_ms = started_ms + round(since_s * 1000)
         return MeetingFacts(
@@ -50,5 +50,5 @@ class RecentMeeting:
 
 def _lately(person: Participant, since_ms: int) -> Participant:
     """Return the participant without what they did long ago, but for the last of it."""
-    old = sum(event.timestamp < since_ms for event in person.events)
-    return replace(person, events=person.events[max(0, old - 1) :]) if old > 1 else person
+    old_count = sum(event.timestamp < since_ms for event in person.events)
+    return replace(person, events=person.events[max(0, old_count - 1) :]) if old_count > 1 else person

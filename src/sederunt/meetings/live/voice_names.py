@@ -20,12 +20,12 @@ class VoiceNames:
         learned about its label."""
         label, seconds = part.utterance.speaker, max(0.1, part.utterance.end - part.utterance.start)
         if part.name is not None:
-            found = self._seconds[label]
-            found[part.voice] = found.get(part.voice, 0.0) + seconds
+            own_totals = self._seconds[label]
+            own_totals[part.voice] = own_totals.get(part.voice, 0.0) + seconds
             return part
-        heard = self._seconds.get(label, {})
-        key, most_s = max(heard.items(), key=lambda pair: pair[1], default=("", 0.0))
-        is_proven = most_s >= max(PROVEN_S, PROVEN_SHARE * sum(heard.values()))
+        totals = self._seconds.get(label, {})
+        key, most_s = max(totals.items(), key=lambda pair: pair[1], default=("", 0.0))
+        is_proven = most_s >= max(PROVEN_S, PROVEN_SHARE * sum(totals.values()))
         name = next((each.name for each in meeting.participants if each.key == key), None)
         if not is_proven or name is None or (part.guesses and name not in {guess.name for guess in part.guesses}):
             return part

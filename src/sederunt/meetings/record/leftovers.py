@@ -58,11 +58,11 @@ class Leftovers:
 
     async def store(self) -> None:
         """Store every piece, or remove it with its deleted bot. Raises what the database raises."""
-        found = []
+        bot_ids = []
         for path in sorted(self._folder.iterdir()) if self._folder.exists() else ():
             with suppress(ValueError):  # a folder of nobody we know
-                found.append(UUID(path.name))
-        self._spools = {id_: self._spools.get(id_) or PieceSpool(self._folder, id_, self._objects) for id_ in found}
+                bot_ids.append(UUID(path.name))
+        self._spools = {id_: self._spools.get(id_) or PieceSpool(self._folder, id_, self._objects) for id_ in bot_ids}
         for bot_id, spool in self._spools.items():
             if self._held(bot_id):
                 continue

@@ -74,14 +74,14 @@ class Recorder:
         """Take one batch from the page. Never waits, never raises for odd input."""
         pictures = [frame for frame in frames if frame.codec in ALL_VIDEO]
         sound = [frame for frame in frames if frame.codec not in ALL_VIDEO] if pictures else frames
-        kept = [frame for frame in sound if frame.codec is not Codec.OTHER_AUDIO]
-        if self._cut_off.is_set() and self._is_behind_a_hole(kept):
+        usable = [frame for frame in sound if frame.codec is not Codec.OTHER_AUDIO]
+        if self._cut_off.is_set() and self._is_behind_a_hole(usable):
             return
         self._frames += len(sound)
-        if kept:
-            self._backend = "worklet" if kept[-1].codec is Codec.PCM16 else "encoded"
-            self._first_frame_ms = self._first_frame_ms or kept[0].at_ms
-            self.last_frame_ms = kept[-1].at_ms
+        if usable:
+            self._backend = "worklet" if usable[-1].codec is Codec.PCM16 else "encoded"
+            self._first_frame_ms = self._first_frame_ms or usable[0].at_ms
+            self.last_frame_ms = usable[-1].at_ms
         self._take(self._timeline.add(sound))
         if pictures:
             self._writer.pictures.add(self._pictures.add(pictures))
@@ -95,12 +95,12 @@ class Recorder:
         """Advance the time without a frame: release frames that waited for earlier ones, report who fell silent, and
         now and then who goes on.
         """
-        told_ms = now_ms - self._batch_ms
-        self._take(self._timeline.add((), now_ms=told_ms), now_s=(told_ms - self._started_ms) / 1000)
-        if told_ms - self._renewed_ms >= RENEW_MS:
-            self._renewed_ms = told_ms
+        until_ms = now_ms - self._batch_ms
+        self._take(self._timeline.add((), now_ms=until_ms), now_s=(until_ms - self._started_ms) / 1000)
+        if until_ms - self._renewed_ms >= RENEW_MS:
+            self._renewed_ms = until_ms
             for source in sorted(self._activity.speaking()):
-                self._on_speech(source, True, told_ms)
+                self._on_speech(source, True, until_ms)
 
     def _take(self, packets: Sequence[Packet], *, now_s: float | None = None) -> None:
         self._writer.sound.add(packets)
@@ -143,7 +143,7 @@ class Recorder:
             "pieces": self._writer.sound.pieces,
             "first_audio_ms": round(self._first_frame_ms) if self._first_frame_ms else None,
         }
-        seen = self._pictures.facts()
-        if not (seen["packets"] or seen["other"]):
+        picture_facts = self._pictures.facts()
+        if not (picture_facts["packets"] or picture_facts["other"]):
             return facts
-        return {**facts, "video": {**seen, "pieces": self._writer.pictures.pieces}}
+        return {**facts, "video": {**picture_facts, "pieces": self._writer.pictures.pieces}}

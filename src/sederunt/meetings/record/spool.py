@@ -66,10 +66,10 @@ class PieceSpool:
 
     async def upload(self) -> int:
         """Store what an outage or a dead host left here; returns how many pieces remain."""
-        refused = 0
+        refusals = 0
         for path in self._waiting():
-            refused += not await self._store(path)
-            if refused == MOST_REFUSED:
+            refusals += not await self._store(path)
+            if refusals == MOST_REFUSED:
                 break
         return len(self._waiting())
 
@@ -122,9 +122,9 @@ class PieceSpool:
             try:
                 before = path.stat()
                 await self._objects.put_file(key, path)
-                stored = await self._objects.size(key)
-                if stored != before.st_size:
-                    raise OSError(f"storage has {stored} of {before.st_size} bytes")
+                stored_size = await self._objects.size(key)
+                if stored_size != before.st_size:
+                    raise OSError(f"storage has {stored_size} of {before.st_size} bytes")
                 if path.stat().st_mtime_ns != before.st_mtime_ns:
                     return True  # written anew meanwhile: its turn comes
                 path.unlink()

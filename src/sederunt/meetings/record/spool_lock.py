@@ -44,13 +44,13 @@ class LockedSpool:
 
     def _take(self, name: str) -> int:
         with suppress(BlockingIOError), _locked(self.data, name):
-            left = [path for kind in FOLDERS for path in (self.data / name).glob(f"*/*{kind}")]
-            for path in left:
+            paths = [path for kind in FOLDERS for path in (self.data / name).glob(f"*/*{kind}")]
+            for path in paths:
                 (self.folder / path.parent.name).mkdir(parents=True, exist_ok=True)
                 path.rename(self.folder / path.parent.name / path.name)  # names tell the holder: none is there twice
-            if left:
-                logger.info("pieces of another host taken over", action="spool_taken", count=len(left), spool=name)
-            return len(left)
+            if paths:
+                logger.info("pieces of another host taken over", action="spool_taken", count=len(paths), spool=name)
+            return len(paths)
         return 0
 
 
@@ -60,8 +60,8 @@ def own_spool(data: Path) -> Iterator[LockedSpool]:
 
     Raises SetupError where two hosts have one each.
     """
-    with ExitStack() as held:
-        spool = LockedSpool(data=data, name=_locked_first(data, held))
+    with ExitStack() as stack:
+        spool = LockedSpool(data=data, name=_locked_first(data, stack))
         try:
             spool.take_over()
         except OSError:
@@ -69,11 +69,11 @@ def own_spool(data: Path) -> Iterator[LockedSpool]:
         yield spool
 
 
-def _locked_first(data: Path, held: ExitStack) -> str:
+def _locked_first(data: Path, stack: ExitStack) -> str:
     """Lock the first spool that nobody holds; returns its name. Raises SetupError where there is none."""
     for name in NAMES:
         with suppress(BlockingIOError):
-            held.enter_context(_locked(data, name))
+            stack.enter_context(_locked(data, name))
             return name
     raise SetupError(f"Two hosts use {data.resolve()} already. Give this one a directory of its own with --data.")
 

@@ -22,17 +22,17 @@ async def heard_until_s(journal: Journal, spool: PieceSpool) -> float:
     this host's spool and the rows tell less exactly.
     """
     gaps = journal.bot.gaps
-    known_s = max(await spool.waiting_until_s(), gaps[-1].end if gaps else 0.0)
+    local_s = max(await spool.waiting_until_s(), gaps[-1].end if gaps else 0.0)
     try:
         async with asyncio.timeout(ASK_STORAGE_S):
-            return max(known_s, await spool.stored_until_s())
+            return max(local_s, await spool.stored_until_s())
     except Exception:
         logger.exception("storage not asked when the bot came back", action="gap_guessed", bot_id=str(journal.bot.id))
         # The bot was there for certain when somebody's speech was marked later.
         assert journal.bot.recording_started_at is not None, "a bot that came back was inside before"
         people = await journal.participants(with_events=True)
         marked_ms = max((event.timestamp for person in people for event in person.events), default=0)
-        return max(known_s, (marked_ms - unix_ms(journal.bot.recording_started_at)) / 1000 - UNSURE_S)
+        return max(local_s, (marked_ms - unix_ms(journal.bot.recording_started_at)) / 1000 - UNSURE_S)
 
 
 async def store_rest(spool: PieceSpool, clock: Clock) -> None:

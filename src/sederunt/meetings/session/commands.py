@@ -91,13 +91,13 @@ async def _picture(look: Look | None) -> dict[str, Any]:
     return {"ok": True, "png": base64.b64encode(data).decode()}
 
 
-async def _tried(act: Act | None, argument: object, failed: str) -> dict[str, Any]:
+async def _tried(act: Act | None, argument: object, failure: str) -> dict[str, Any]:
     if act is None:
         return {"ok": False, "later": True, "message": "The bot is not in the meeting."}
     try:
         await act(str(argument or ""))
     except (DestinationError, MediaError) as error:
-        return {"ok": False, "by_caller": True, "message": f"{failed}: {error}"}
+        return {"ok": False, "by_caller": True, "message": f"{failure}: {error}"}
     except Exception as error:  # whatever the site did: the caller gets the sentence, the meeting goes on
-        return {"ok": False, "message": f"{failed}: {error}"}
+        return {"ok": False, "message": f"{failure}: {error}"}
     return {"ok": True}

@@ -86,18 +86,18 @@ class MediaLink:
         is_dead = has_company and not is_up and not is_fed and any(realm.lost for realm in realms)
         self.dead_s = self.dead_s + step_s if is_dead else 0.0
         self._mute_s = self._mute_s + step_s if is_quiet and shown_speaking and not is_fed else 0.0
-        has_had = [realm.sockets for realm in realms if realm.sockets is not None]
-        self._cut_s = self._cut_s + step_s if has_had and not any(has_had) else 0.0
-        used_to = any(realm.reported >= USED_TO_REPORT for realm in realms)
-        found = {
+        socket_counts = [realm.sockets for realm in realms if realm.sockets is not None]
+        self._cut_s = self._cut_s + step_s if socket_counts and not any(socket_counts) else 0.0
+        used_to_report = any(realm.reported >= USED_TO_REPORT for realm in realms)
+        conditions = {
             _LOST: self.dead_s >= TOLD_S,
             _GIVEN_UP: self.dead_s >= (RECONNECTS_S if site_reconnects else LINK_S),
-            _STOPPED: is_quiet and not is_fed and used_to,
+            _STOPPED: is_quiet and not is_fed and used_to_report,
             _MUTE: self._mute_s >= MUTE_S and self._replaces_mute,
             _CUT: self._cut_s >= SOCKETS_S,
         }
-        new = [trouble for trouble, is_so in found.items() if is_so and trouble not in self._told]
-        self._told = {trouble for trouble, is_so in found.items() if is_so}
+        new = [trouble for trouble, applies in conditions.items() if applies and trouble not in self._told]
+        self._told = {trouble for trouble, applies in conditions.items() if applies}
         return new
 
 

@@ -41,17 +41,17 @@ class MeetingObserver:
 
     def record(self, recorder: Recorder) -> None:
         """Hand over what was kept, and everything from now on."""
-        kept, self._kept, self.recorder = self._kept, None, recorder
-        if kept:
-            recorder.frames_arrived(kept)
+        frames, self._kept, self.recorder = self._kept, None, recorder
+        if frames:
+            recorder.frames_arrived(frames)
 
     def signal_arrived(self, signal: Signal) -> None:
         """Fold a signal of the page into the roster."""
         self.signals.append(without_bulk(signal))
         if signal.kind == "capture":
             self.link.take(signal.data)
-            if signal.data.get("event") == "deaf" and isinstance(missed := signal.data.get("missed"), int):
-                self.missed += missed
+            if signal.data.get("event") == "deaf" and isinstance(missed_count := signal.data.get("missed"), int):
+                self.missed += missed_count
         self._note(self.roster.take(self.decoder.decode(signal)))
 
     def speech_changed(self, source: str, speaking: bool, at_ms: int) -> None:

@@ -70,23 +70,23 @@ class Outages:
             self._link.forget()
         last_ms = self._recorder.last_frame_ms
         is_fed = last_ms is not None and now_ms - last_ms <= FED_MS
-        found = self._link.judge(
+        troubles = self._link.judge(
             now,
             is_fed=is_fed,
             shown_speaking=shown_speaking,
             has_company=has_company,
             site_reconnects=site_reconnects,
         )
-        before, self._is_refused = self._is_refused, self._recorder.is_refused
-        told = [DISK_REFUSES] if self._is_refused and not before else []
+        was_refused, self._is_refused = self._is_refused, self._recorder.is_refused
+        own_troubles = [DISK_REFUSES] if self._is_refused and not was_refused else []
         if self._falls_behind(last_ms, now_ms):
-            told.append(SOUND_LATE)
-        return [*told, *found]
+            own_troubles.append(SOUND_LATE)
+        return [*own_troubles, *troubles]
 
     def _falls_behind(self, last_ms: float | None, now_ms: int) -> bool:
         """Return whether sound has just been found to come late, once each time that it begins to."""
-        before, self._seen_ms = self._seen_ms, last_ms
-        if last_ms is None or last_ms == before:
+        previous_ms, self._seen_ms = self._seen_ms, last_ms
+        if last_ms is None or last_ms == previous_ms:
             return False  # none came: nobody may speak, or it does not come at all, which others see
         self._late_looks = self._late_looks + 1 if now_ms - last_ms >= LATE_MS else 0
         return self._late_looks == LATE_LOOKS

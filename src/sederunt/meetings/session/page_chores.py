@@ -87,8 +87,10 @@ class PageChores:
             if anew:
                 self._answers.forget_all_but(())
             try:
-                heard = not lists and (self._looks == 0 or self._is_told)
-                await self._platform.settle(self._page, answers=self._answers, roster_heard=heard, camera=self._camera)
+                is_roster_known = not lists and (self._looks == 0 or self._is_told)
+                await self._platform.settle(
+                    self._page, answers=self._answers, roster_heard=is_roster_known, camera=self._camera
+                )
             except PageCrashed:
                 raise
             except PageError as error:

@@ -27,21 +27,21 @@ class Roster:
 
     def recall(self, participants: Iterable[Participant]) -> None:
         """Take those of earlier pages, before anything of this one."""
-        known = tuple(participants)
-        self.claims.note("recalled", [(one.key, one.name) for one in known])
-        self.fold.recall(known)
+        people = tuple(participants)
+        self.claims.note("recalled", [(person.key, person.name) for person in people])
+        self.fold.recall(people)
 
-    def take(self, told: Iterable[Claim | ChatReceived]) -> list[Change]:
+    def take(self, items: Iterable[Claim | ChatReceived]) -> list[Change]:
         """Fold in the content of one signal of the page. Returns the changes that listeners should hear of."""
         changes: list[Change] = []
-        written: list[ChatReceived] = []
-        for each in told:
-            if isinstance(each, Claim):
-                changes += self._claimed(each)
+        messages: list[ChatReceived] = []
+        for item in items:
+            if isinstance(item, Claim):
+                changes += self._claimed(item)
             else:
-                written.append(each)
+                messages.append(item)
         changes += self.fold.settle()
-        for message in written:
+        for message in messages:
             changes += self._written(message)
         return changes
 
@@ -81,10 +81,10 @@ class Roster:
 
     def _written(self, message: ChatReceived) -> list[Change]:
         message = signed(message, self.fold)
-        own = self._chat.tells_who_we_are(message)
-        changes = [*self._claimed(own), *self.fold.settle()] if own else []
-        first = self._chat.first_word(message)
-        return [*changes, PersonWrote(message=first)] if first else changes
+        own_claim = self._chat.tells_who_we_are(message)
+        changes = [*self._claimed(own_claim), *self.fold.settle()] if own_claim else []
+        new_message = self._chat.first_word(message)
+        return [*changes, PersonWrote(message=new_message)] if new_message else changes
 
     @property
     def knows_itself(self) -> bool:
@@ -95,12 +95,14 @@ class Roster:
     def speaking(self) -> frozenset[str]:
         """Return the keys of everybody whose last mark says that they speak."""
         return frozenset(
-            one.key for one in self.fold.participants if one.events and one.events[-1].type is SpeakingKind.STARTED
+            person.key
+            for person in self.fold.participants
+            if person.events and person.events[-1].type is SpeakingKind.STARTED
         )
 
     def turns(self) -> int:
         """Return how often anybody was seen to begin to speak."""
-        return sum(event.type is SpeakingKind.STARTED for one in self.fold.participants for event in one.events)
+        return sum(event.type is SpeakingKind.STARTED for person in self.fold.participants for event in person.events)
 
     def told_end(self) -> tuple[Fact, int] | None:
         """Return what a signal of the site tells of the end of the stay, and since when; None while none tells of one.
@@ -120,6 +122,6 @@ def silenced(participants: Iterable[Participant], at_ms: int) -> list[PersonSpok
         if last is None or last.type is SpeakingKind.STOPPED:
             continue
         stop = SpeakingEvent(type=SpeakingKind.STOPPED, timestamp=max(at_ms, last.timestamp + 1))
-        quiet = replace(participant, events=(*participant.events, stop))
-        changes.append(PersonSpoke(participant=quiet, speaking=False, at_ms=stop.timestamp))
+        silent = replace(participant, events=(*participant.events, stop))
+        changes.append(PersonSpoke(participant=silent, speaking=False, at_ms=stop.timestamp))
     return changes

@@ -28,27 +28,27 @@ class ToldEnd:
         self._told: tuple[Fact, int] | None = None
         self._held_since = 0.0  # the page has shown the call in spite of it, or nothing
 
-    def departure(self, shown: PageState | None) -> Departure | None:
+    def departure(self, page_state: PageState | None) -> Departure | None:
         """Return how the stay has ended, by signals and by what the page showed just now; None while it goes on."""
         roster, now = self._observer.roster, self._clock.monotonic()
-        told, before = roster.told_end(), self._told
-        self._told = told
-        if told is None:
+        end, previous_end = roster.told_end(), self._told
+        self._told = end
+        if end is None:
             return None
         # A page that connects anew has a time limit of its own.
-        if told != before or shown is PageState.RECONNECTING:
+        if end != previous_end or page_state is PageState.RECONNECTING:
             self._held_since = now
-        if shown is PageState.RECONNECTING or (shown in _MAY_BE_CALL and now - self._held_since < ENDING_S):
+        if page_state is PageState.RECONNECTING or (page_state in _MAY_BE_CALL and now - self._held_since < ENDING_S):
             return None
-        if shown in (PageState.IN_CALL, PageState.DIALOG) and self._is_heard(told[1] + GOES_ON_MS):
+        if page_state in (PageState.IN_CALL, PageState.DIALOG) and self._is_heard(end[1] + GOES_ON_MS):
             roster.goes_on(unix_ms(self._clock.now()))
             return None
         return self.standing()
 
     def standing(self) -> Departure | None:
         """Return how the stay has ended by what signals told and nothing took back, whatever the page shows."""
-        told = self._observer.roster.told_end()
-        return _DEPARTURES[told[0]] if told is not None else None
+        end = self._observer.roster.told_end()
+        return _DEPARTURES[end[0]] if end is not None else None
 
     def _is_heard(self, since_ms: int) -> bool:
         recorder = self._observer.recorder

@@ -71,12 +71,12 @@ class Watcher:
         try:
             outcome = await self._until_ended()
         except PageError:
-            if (told := self._told_end.standing()) is None:
+            if (departure := self._told_end.standing()) is None:
                 raise
-            outcome = Departed(departure=told)
+            outcome = Departed(departure=departure)
         # A broken page would be replaced: by one that knocks where the bot was put out, or the meeting is over.
-        if isinstance(outcome, Broken) and (told := self._told_end.standing()) is not None:
-            outcome = Departed(departure=told)
+        if isinstance(outcome, Broken) and (departure := self._told_end.standing()) is not None:
+            outcome = Departed(departure=departure)
         if not isinstance(outcome, Departed):  # the next page's gap begins where sound was heard last
             return outcome
         return replace(outcome, outages=self._outages.left_over(unix_ms(self._clock.now())))
@@ -86,8 +86,8 @@ class Watcher:
         while True:
             now_ms = unix_ms(self._clock.now())
             self._observer.tick(now_ms)
-            if (ended := self._ended(now_ms)) is not None:
-                return ended
+            if (outcome := self._ended(now_ms)) is not None:
+                return outcome
             now = self._clock.monotonic()
             someone_speaks = self._observer.roster.fold.someone_speaks
             troubles = self._outages.found(
@@ -100,21 +100,21 @@ class Watcher:
             is_ending = self._observer.roster.told_end() is not None
             if is_ending or troubles or now >= next_look - (HASTE_S if self._looks.is_urgent else 0):
                 next_look = now + READ_EVERY_S
-                ended = await self._looks.look()
+                outcome = await self._looks.look()
                 if (departure := self._told_end.departure(self._looks.state)) is not None:
                     return Departed(departure=departure)
-                if ended is not None:
-                    return ended
-            if (ended := await self._outages.tell(troubles, now_ms)) is not None:
-                return ended
+                if outcome is not None:
+                    return outcome
+            if (outcome := await self._outages.tell(troubles, now_ms)) is not None:
+                return outcome
             if now >= next_row:
                 next_row = now + ASK_ROW_EVERY_S
                 if await self._journal.is_stop_requested():
                     self._commands.stop.set()
             in_call = self._looks.state in (PageState.IN_CALL, PageState.DIALOG)
             trouble = await self._fallback.check(someone_speaks, in_call, self._observer.roster.turns)
-            if trouble is not None and (ended := await self._outages.tell([trouble], now_ms)) is not None:
-                return ended
+            if trouble is not None and (outcome := await self._outages.tell([trouble], now_ms)) is not None:
+                return outcome
             await self._observer.write()
             await self._journal.write_troubles()
             tick_s = ENDING_TICK_S if is_ending else TICK_S
@@ -161,7 +161,7 @@ class PageLooks:
 
     async def look(self) -> Outcome | None:
         """Look once; returns the outcome where the page ends the stay. Raises PageStuck, PageCrashed."""
-        now, before = self._clock.monotonic(), (self._page.documents, place_of(self._page.url))
+        now, place_before = self._clock.monotonic(), (self._page.documents, place_of(self._page.url))
         reading = await self._reader.read()
         self.state = None if reading is None else reading.state
         if reading is None:
@@ -169,10 +169,10 @@ class PageLooks:
         match reading.state:
             case PageState.IN_CALL:
                 self._notices = 0
-                self._goes_on(now, before)
+                self._goes_on(now, place_before)
             case PageState.DIALOG:
                 self._notices += 1
-                await self._answer(now, before)
+                await self._answer(now, place_before)
             case PageState.REMOVED:
                 return Departed(departure=Departure(reason=StopReason.KICKED, row=reading.row))
             case PageState.OVER:
@@ -183,19 +183,19 @@ class PageLooks:
                 return self._in_trouble(state, now, f"{reading.row}: {reading.seen}")
         return None
 
-    def _goes_on(self, now: float, before: tuple[int, str]) -> None:
+    def _goes_on(self, now: float, place_before: tuple[int, str]) -> None:
         """Note that the page is in the call, in the document and at the place that it had before the look."""
         self._trouble_since.clear()
-        self._documents, self._place = before
+        self._documents, self._place = place_before
         self._chores.look_for_people(inside_s=now - self._began_at)
 
-    async def _answer(self, now: float, before: tuple[int, str]) -> None:
+    async def _answer(self, now: float, place_before: tuple[int, str]) -> None:
         """Answer a notice; one that takes no answer is tried now and then, and the call goes on below it."""
-        stays = self._notices > NOTICE_TRIES
-        if stays and not self.is_urgent:
-            self._goes_on(now, before)
-        if not self._chores.is_busy and (not stays or self._notices % NOTICE_AGAIN == 0):  # else at the next look
-            await self._chores.settle(anew=stays)
+        is_lasting = self._notices > NOTICE_TRIES
+        if is_lasting and not self.is_urgent:
+            self._goes_on(now, place_before)
+        if not self._chores.is_busy and (not is_lasting or self._notices % NOTICE_AGAIN == 0):  # else at the next look
+            await self._chores.settle(anew=is_lasting)
 
     def _waits_again(self, now: float, reading: Reading) -> Outcome | None:
         """Return the end of a bot that was put back into the lobby, or whose host is gone, and that waits for as long
@@ -223,10 +223,10 @@ class PageLooks:
                 return None
             return Broken(cause=PAGE_LEFT if state is PageState.LOADING else "connection_lost", seen=seen)
         if place == self._place and state is PageState.PREJOIN:
-            lasts = now - since >= LEFT_S
+            is_lasting = now - since >= LEFT_S
         else:
-            lasts = now - min(self._trouble_since.values()) >= (RELOADED_S if place == self._place else LEFT_S)
-        if not lasts:
+            is_lasting = now - min(self._trouble_since.values()) >= (RELOADED_S if place == self._place else LEFT_S)
+        if not is_lasting:
             return None
         return Broken(cause=PAGE_LEFT, seen=f"Another document stands in the page, at {place}, and no call is in it.")
 
