@@ -1,4 +1,4 @@
-"""Who is here: what the sources' words come to, told to listeners as people who come and go."""
+"""Who is here: combines the statements of all sources, and reports to listeners who comes and goes."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -13,20 +13,20 @@ from sederunt.claims.rules import DOUBT_MS, TRUST
 from sederunt.claims.speaking import Speaking
 from sederunt.claims.table import SourceTable, Statement
 
-LOOK_AGAIN_MS = 5_000  # how often presence is weighed though nothing was claimed
+LOOK_AGAIN_MS = 5_000  # how often presence is weighed without a new claim
 
 
 class Attendance:
-    """Weighs the words of all sources on who is here, and enters whom they tell of into the register."""
+    """Weighs the statements of all sources on who is here, and enters the people they report into the register."""
 
     def __init__(self, register: Register, speaking: Speaking, unwritten: PendingWrites) -> None:
         self._register, self._speaking, self._unwritten = register, speaking, unwritten
         self._tables: dict[Source, SourceTable] = {row.source: SourceTable() for row in TRUST[Fact.HERE]}
         self._habits: dict[Source, ListHabit] = defaultdict(ListHabit)
-        self._count = (0, 0)  # (when, how many) the page said last
+        self._count = (0, 0)  # the page's last count: (when, how many)
         self._only_one_ms: int | None = None
         self._looked_ms = 0
-        self._confirmed_ms: Mapping[str, int] = {}  # person → the last moment of which anybody has them here
+        self._confirmed_ms: Mapping[str, int] = {}  # person → the last moment at which any source has them here
 
     def take_people(self, claim: Claim) -> None:
         """Note a claim of who is here."""
@@ -46,27 +46,27 @@ class Attendance:
                     own.call(Source.LIST, subject.name, claim.at_ms)
 
     def take_count(self, claim: Claim) -> None:
-        """Note how many the page says are here. Of one moment the larger number counts: who is alone is so a moment
-        later, too."""
+        """Note how many people the page counts. Of two counts of one moment the larger is taken: somebody who is alone
+        is still alone a moment later."""
         number = 0 if claim.kind is Extent.CLOSED or claim.number is None else claim.number
         if (claim.at_ms, number) >= self._count:
             since_ms = self._only_one_ms if self._count[1] == 1 else claim.at_ms
             self._count, self._only_one_ms = (claim.at_ms, number), since_ms if number == 1 else None
 
     def is_due(self, now_ms: int) -> bool:
-        """Return whether presence is to be weighed again because time passed."""
+        """Return whether enough time has passed to weigh presence again."""
         has_words = any(table.words for table in self._tables.values())
         return has_words and now_ms - self._looked_ms >= LOOK_AGAIN_MS
 
     @property
     def is_doubtful(self) -> bool:
-        """Return whether people are here of whom no source has told, nor shown any of them, for long."""
+        """Return whether people count as here although no source has confirmed any of them for long."""
         company = self._register.company
         confirmed_ms = (self._confirmed_ms.get(self._register.canonical_of(key), 0) for key in company)
         return bool(company) and self._looked_ms - max(confirmed_ms) >= DOUBT_MS
 
     def weigh(self, at_ms: int) -> list[RosterChange]:
-        """Decide who is here; returns what listeners should hear of."""
+        """Decide who is here; return the changes for listeners."""
         self._looked_ms = at_ms
         register, speaking = self._register, self._speaking
         keys_before, own_before = frozenset(register.people), register.own_keys
@@ -101,9 +101,8 @@ class Attendance:
     def _turned_out(
         self, ours: Iterable[str], others: Iterable[str], visible: frozenset[str], at_ms: int
     ) -> list[RosterChange]:
-        """Take back who turned out to be the bot itself, and tell of who turned out to be somebody else."""
         changes: list[RosterChange] = []
-        for key in sorted(ours):  # it was taken for a participant, and may be written
+        for key in sorted(ours):  # the bot was taken for a participant, and may be written as one
             self._unwritten.note_deleted(key)
             if key in visible:
                 changes.append(PersonLeft(participant=self._speaking.participant(key), at_ms=at_ms))
@@ -114,7 +113,7 @@ class Attendance:
         return changes
 
     def _back_already(self, changes: Iterable[RosterChange], at_ms: int) -> list[RosterChange]:
-        """Join whom a roster that lags showed twice: who left just now, and the entry under which they are back."""
+        # A roster that lags shows a person twice: the entry that left just now, and the one under which they are back.
         merges: list[RosterChange] = []
         for change in changes:
             key = change.participant.key
@@ -125,7 +124,7 @@ class Attendance:
         return merges
 
     def _told(self) -> Mapping[str, Mapping[Source, Subject]]:
-        """Return what each source says of each person, the strongest source first."""
+        # Strongest source first.
         statements: dict[str, dict[Source, Statement]] = defaultdict(dict)
         for source, table in self._tables.items():
             for token, word in table.words.items():
@@ -139,9 +138,7 @@ class Attendance:
     def _placed(
         self, canonical: str, verdicts: Mapping[str, PresenceVerdict], subjects: Mapping[Source, Subject], at_ms: int
     ) -> list[RosterChange]:
-        """Note that one person is here, or is not; returns what listeners should hear of."""
         verdict = verdicts[canonical]
-        # The name by the strongest source that has one.
         names = ((subject.name, source) for source, subject in subjects.items() if subject.name)
         name, name_source = next(names, ("", Source.PROTOCOL))
         person = self._register.people.get(self._register.key_of(canonical))
@@ -176,5 +173,5 @@ class Attendance:
 
 
 def _weight(word: Statement) -> tuple[bool, int, tuple[str, str, bool, str, str]]:
-    """Return by what the statement to believe is the greatest: one that holds before one that denies, the latest."""
+    # The greatest is believed: a statement that holds before one that denies, then the latest.
     return (word.holds, word.at_ms, word.subject.order)

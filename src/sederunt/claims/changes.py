@@ -1,4 +1,4 @@
-"""What listeners hear of: changes of the roster, and chat."""
+"""Changes that listeners are told about: changes of the roster, and chat."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from sederunt.model.participant import Participant
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PersonTracked:
-    """A participant was seen for the first time, or is back."""
+    """A participant appeared for the first time, or came back."""
 
     participant: Participant
     at_ms: int
@@ -16,7 +16,7 @@ class PersonTracked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PersonLeft:
-    """Somebody who was announced is not here any more."""
+    """A participant who had been announced is no longer here."""
 
     participant: Participant
     at_ms: int

@@ -1,4 +1,4 @@
-"""Lets each chat message through once, whichever witness brings it, in whatever order; knows our own lines again."""
+"""Lets each chat message through once, whichever channel brings it and in any order; recognises the bot's own lines."""
 
 from collections import OrderedDict
 from dataclasses import replace
@@ -7,21 +7,21 @@ from sederunt.claims.claim import Claim, Fact, Source, Subject
 from sederunt.claims.fold import Fold
 from sederunt.model.events import ChatReceived
 
-SAME_MS = 30_000  # the same words by the same person from the other witness within this are the same message
-OWN_MS = 60_000  # a line of ours comes back within this
+SAME_MS = 30_000  # the same words by the same person from the other channel within this time are the same message
+OWN_MS = 60_000  # a line that the bot wrote comes back within this time
 MOST_IDS, MOST_UNMATCHED = 5_000, 500
 
 
 class ChatLedger:
-    """Of one stay."""
+    """The chat messages of one stay."""
 
     def __init__(self) -> None:
         self._ids: OrderedDict[str, None] = OrderedDict()
         self._unmatched: list[ChatReceived] = []
-        self._own: list[tuple[int, str]] = []  # (when, what) the bot wrote and has not seen yet
+        self._own: list[tuple[int, str]] = []  # (when, what) the bot wrote and has not read back yet
 
     def wrote(self, text: str, at_ms: int) -> None:
-        """Note that the bot itself writes this."""
+        """Note a message that the bot itself writes."""
         self._own = [*self._own[-9:], (at_ms, _bare(text))]
 
     def first_word(self, message: ChatReceived) -> ChatReceived | None:
@@ -42,7 +42,7 @@ class ChatLedger:
         return message
 
     def tells_who_we_are(self, message: ChatReceived) -> Claim | None:
-        """Return a claim of who the bot is, where this is the first line with the words that it wrote itself."""
+        """Return a claim of who the bot is if this is the first line with words that the bot wrote."""
         words = _bare(message.content)
         own_line = next(
             (each for each in self._own if each[1] == words and 0 <= message.at_ms - each[0] <= OWN_MS), None
@@ -55,7 +55,7 @@ class ChatLedger:
 
 
 def signed(message: ChatReceived, fold: Fold) -> ChatReceived:
-    """Return the message with its sender's name and picture, as far as they are known."""
+    """Return the message with its sender's name and picture where they are known."""
     if message.is_own and (name := fold.own_name):
         return replace(message, username=name)
     if message.key and not message.username and (sender := fold.participant(message.key)):

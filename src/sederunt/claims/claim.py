@@ -10,10 +10,10 @@ class Fact(StrEnum):
     """What a claim is about, and what its subjects are."""
 
     HERE = "here"  # people in the meeting
-    SPEAKS = "speaks"  # people who speak, or media sources of whoever they belong to
-    STAGE = "stage"  # whoever the site shows large
+    SPEAKS = "speaks"  # people who speak, or media sources whose owners speak
+    STAGE = "stage"  # the person whom the site shows large
     SHARES = "shares"  # people who share their screen
-    OWNS = "owns"  # person `key` owns media source `media`; an empty key: nobody in particular
+    OWNS = "owns"  # person `key` owns media source `media`; an empty key: no particular person
     SOUND = "sound"  # media sources that carry sound
     SELF = "self"  # the bot's own key or name
     LET_IN = "let_in"  # the bot waited outside and was let in: somebody was here
@@ -24,44 +24,44 @@ class Fact(StrEnum):
 
 
 class Source(StrEnum):
-    """Who says it."""
+    """Where a claim comes from."""
 
     PROTOCOL = "protocol"  # the site's own channels
     LIST = "list"  # the page's list of people
-    TILES = "tiles"  # pictures on the page: there is not one for everybody
+    TILES = "tiles"  # pictures on the page: not everybody has one
     MARKS = "marks"  # the page's marks of speech
     STAGE = "stage"  # the page's large picture
     BANNER = "banner"  # the page's sentences and badges
     CAPTURE = "capture"  # the captured sound itself
-    CHAT = "chat"  # a line of our own that came back
+    CHAT = "chat"  # a chat line of the bot that came back
     ENTRY = "entry"  # the name that was typed, or shown before the knock
 
 
 class Extent(StrEnum):
-    SNAPSHOT = "snapshot"  # the whole truth of its source at that moment
-    DELTA = "delta"  # about its subjects alone
+    SNAPSHOT = "snapshot"  # everything its source knows at that moment
+    DELTA = "delta"  # only about its subjects
     SEVERAL = "several"  # a message that may be either: the source's habit decides
-    CLOSED = "closed"  # the source sees nothing any more: what it said stands, and ages
+    CLOSED = "closed"  # the source sees nothing any more: its statements stand, and age
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """A person, by the source's key or by name, or a media source."""
+    """A person (by the source's key or by name), or a media source."""
 
     key: str = ""
     name: str = ""
     avatar: str | None = None
     is_self: bool = False
     media: str = ""
-    lasting: bool = False  # the key is an account's: nobody comes back under another
+    lasting: bool = False  # the key is an account's: a person keeps it when they come back
 
     @property
     def token(self) -> str:
-        """Return what the subject is known by within its source."""
+        """Return the subject's identifier within its source."""
         return self.media or self.key or self.name
 
     def with_known(self, other: "Subject") -> "Subject":
-        """Return this subject, what it does not tell taken from an older word on it."""
+        """Return this subject, with missing fields taken from an older statement about it."""
         return replace(
             self,
             name=self.name or other.name,
@@ -72,13 +72,13 @@ class Subject:
 
     @property
     def order(self) -> tuple[str, str, bool, str, str]:
-        """Return what breaks ties between words of one moment."""
+        """Return the key that breaks ties between statements of one moment."""
         return (self.name, self.avatar or "", self.is_self, self.key, self.media)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
-    """`holds` is false where a delta denies; `lifetime_ms` overrides the table's."""
+    """`holds` is false for a delta that denies; `lifetime_ms` overrides the table's."""
 
     fact: Fact
     source: Source
@@ -90,7 +90,7 @@ class Claim:
     lifetime_ms: int | None = None
 
     def to_data(self) -> dict[str, Any]:
-        """Return JSON data, defaults left out; `from_data` reads it back."""
+        """Return JSON data without defaults; `from_data` reads it back."""
         data = _told(self)
         if self.subjects:
             data["subjects"] = [_told(subject) for subject in self.subjects]
@@ -121,12 +121,12 @@ def here(source: Source, people: Iterable[Subject], at_ms: int, kind: Extent = E
 
 
 def gone(key: str, at_ms: int) -> Claim:
-    """Claim by the protocol that somebody is not in the meeting any more."""
+    """Claim, by the protocol, that a person is no longer in the meeting."""
     return Claim(fact=Fact.HERE, source=Source.PROTOCOL, at_ms=at_ms, subjects=(Subject(key=key),), holds=False)
 
 
 def speak(source: Source, keys: Iterable[str], at_ms: int, *, media: Iterable[str] = ()) -> Claim:
-    """Claim that exactly these people speak, and whoever these media sources belong to."""
+    """Claim that exactly these people and the owners of these media sources speak."""
     subjects = (*(Subject(key=key) for key in keys), *(Subject(media=each) for each in media))
     return Claim(fact=Fact.SPEAKS, source=source, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
 
@@ -137,5 +137,5 @@ def owns(media: str, key: str, at_ms: int) -> Claim:
 
 
 def said(fact: Fact, at_ms: int, source: Source = Source.PROTOCOL, *, holds: bool = True) -> Claim:
-    """Claim something of the meeting as a whole."""
+    """Claim a fact about the meeting as a whole."""
     return Claim(fact=fact, source=source, at_ms=at_ms, holds=holds)

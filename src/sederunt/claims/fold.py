@@ -1,4 +1,4 @@
-"""The one place that knows the meeting: claims are folded into who is here, who speaks, who the bot is, and why."""
+"""The state of the meeting: folds claims into who is here, who speaks, who the bot is, and why."""
 
 from collections.abc import Iterable, Mapping
 
@@ -15,9 +15,9 @@ from sederunt.model.participant import Participant
 
 
 class Fold:
-    """Takes claims in the order in which they come. Times are Unix milliseconds.
+    """Takes claims in the order in which they arrive. Times are Unix milliseconds.
 
-    `Register` knows who is who, `Attendance` weighs who is here, `Speaking` who speaks.
+    `Register` knows who is who, `Attendance` decides who is here, `Speaking` who speaks.
     """
 
     def __init__(self) -> None:
@@ -25,16 +25,17 @@ class Fold:
         self._speaking = Speaking(self._register, self._unwritten)
         self._attendance = Attendance(self._register, self._speaking, self._unwritten)
         self._shares: dict[Source, SourceTable] = {row.source: SourceTable() for row in TRUST[Fact.SHARES]}
-        self._moment_ms: int | None = None  # of the claims that are to be weighed
+        self._moment_ms: int | None = None  # of the claims that are not weighed yet
         self._now_ms = 0
         self._see_again = False
-        self.told: dict[Fact, Reason] = {}  # of the meeting as a whole: recorded, removed, over
+        self.told: dict[Fact, Reason] = {}  # facts about the meeting as a whole: recorded, removed, over
 
     # --- claims --------------------------------------------------------------------------------------------------
 
     def take(self, claim: Claim) -> list[RosterChange]:
-        """Note one claim. Claims of one moment are weighed together, when the next begins or `settle` is called;
-        returns what listeners should hear of the moments before."""
+        """Note one claim; return the changes that earlier moments brought for listeners.
+
+        Claims of one moment are weighed together, when the next moment begins or `settle` is called."""
         changes = self.settle() if claim.at_ms != self._moment_ms else []
         self._moment_ms = claim.at_ms
         self._now_ms = max(self._now_ms, claim.at_ms)
@@ -42,7 +43,7 @@ class Fold:
             case Fact.HERE:
                 self._attendance.take_people(claim)
                 if claim.source is Source.PROTOCOL and claim.holds and claim.subjects:
-                    self._take_back(Fact.OVER, claim.at_ms)  # of a meeting that is over no roster is told
+                    self._take_back(Fact.OVER, claim.at_ms)  # a meeting that is over has no roster
             case Fact.SELF:
                 self._register.own.take(claim)
             case Fact.COUNT:
@@ -58,7 +59,7 @@ class Fold:
         return changes
 
     def settle(self) -> list[RosterChange]:
-        """Weigh what was claimed of the moment that is over; returns what listeners should hear of."""
+        """Weigh the claims of the last moment; return the changes for listeners."""
         at_ms, self._moment_ms = self._moment_ms, None
         if at_ms is None:
             return []
@@ -67,8 +68,7 @@ class Fold:
         return changes + self._speaking.weigh(at_ms)
 
     def pass_time(self, now_ms: int) -> list[RosterChange]:
-        """Let claims expire, and contradictions be decided, though nobody says anything; returns what listeners should
-        hear of."""
+        """Let claims expire and decide contradictions without a new claim; return the changes for listeners."""
         changes = self.settle()
         self._now_ms = max(self._now_ms, now_ms)
         self._speaking.forget(now_ms)
@@ -77,14 +77,14 @@ class Fold:
         return changes + self._speaking.weigh(now_ms)
 
     def hush(self, at_ms: int) -> list[RosterChange]:
-        """End the stay, and with it everybody's speech. Returns the changes that listeners should hear of."""
+        """End the stay, and with it everybody's speech; return the changes for listeners."""
         return self.settle() + self._speaking.hush(at_ms)
 
     def recall(self, participants: Iterable[Participant]) -> None:
-        """Note those of earlier pages, before anything of this one."""
+        """Note the participants of earlier pages, before any claim of this page."""
         people = tuple(participants)
         self._register.recall(people)
-        if any(person.key != person.name for person in people):  # else they were read off the page
+        if any(person.key != person.name for person in people):  # otherwise the page is their source
             self._speaking.expect_protocol()
 
     def _take_state(self, claim: Claim) -> None:
@@ -102,7 +102,7 @@ class Fold:
 
     @property
     def participants(self) -> tuple[Participant, ...]:
-        """Return everyone ever here but the bot itself, in order of first sight."""
+        """Return everyone who was ever here except the bot, in order of first appearance."""
         return tuple(self._speaking.participant(person.key) for person in self._register.others)
 
     @property
@@ -112,12 +112,12 @@ class Fold:
 
     @property
     def company(self) -> frozenset[str]:
-        """Return the keys of the people here now: neither the bot itself nor, by their names, other bots."""
+        """Return the keys of the people who are here now, without the bot and other bots (recognised by name)."""
         return self._register.company
 
     @property
     def has_company(self) -> bool:
-        """Return whether anybody is here now: listed, or, while this page listed nobody yet, shown speaking."""
+        """Return whether anybody is here now: listed, or shown speaking while this page has listed nobody yet."""
         if self._register.company or self._speaking.has_talked(self._now_ms - TALKS_MS):
             return True
         if self._register.lists_people():
@@ -126,9 +126,10 @@ class Fold:
 
     @property
     def company_seen(self) -> bool:
-        """Return whether anybody else was here, ever. Whom an earlier page listed, who was only shown speaking, and who
-        let the bot in counts once this page's roster was read at all: they may have left before the bot looked at it,
-        while a page without any roster cannot tell who is left."""
+        """Return whether anybody else was ever here.
+
+        People count who were listed by an earlier page, were only shown speaking, or let the bot in, but only once this
+        page's roster was read: they may have left before that, and a page without a roster cannot tell who remains."""
         if not self._register.people:
             return False
         has_people = self._register.lists_people(earlier=True) or bool(self._speaking.strangers)
@@ -136,31 +137,31 @@ class Fold:
 
     @property
     def doubts_company(self) -> bool:
-        """Return whether the page's own list should be looked at: people count as here of whom nothing was said, seen
-        or heard for long, and their going may have been lost; or everybody counts as gone, and somebody's coming may
-        have been."""
+        """Return whether the page's own list should be read: either people count as here although no source has
+        confirmed them for long, so that their leaving may have been missed; or everybody counts as gone, and a join may
+        have been missed."""
         if self.someone_speaks or not self.company_seen:
             return False
         return not self.has_company or self._attendance.is_doubtful
 
     @property
     def someone_speaks(self) -> bool:
-        """Return whether anybody who is listed speaks now."""
+        """Return whether a listed person speaks now."""
         return not self._speaking.now.isdisjoint(self._register.people)
 
     @property
     def anyone_spoke(self) -> bool:
-        """Return whether anybody who is listed, but the bot, spoke ever."""
+        """Return whether any listed person except the bot ever spoke."""
         return any(self._speaking.spoke(person.key) for person in self._register.others)
 
     @property
     def last_sound_ms(self) -> int | None:
-        """Return when anything audible was captured last, whoever made it."""
+        """Return when sound was last captured, from any source."""
         return self._speaking.last_sound_ms
 
     @property
     def sharing(self) -> frozenset[str]:
-        """Return the keys of those who share their screen, by the strongest source that tells of it."""
+        """Return the keys of the people who share their screen, by the strongest source that reports sharing."""
         for source in ORDER[Fact.SHARES]:
             if (table := self._shares[source]).heard_ms is not None:
                 return frozenset(self._register.key_of(token) for token, word in table.words.items() if word.holds)
@@ -168,25 +169,25 @@ class Fold:
 
     @property
     def own_keys(self) -> frozenset[str]:
-        """Return the keys by which the bot itself is known."""
+        """Return the keys of the bot itself."""
         return self._register.own_keys
 
     @property
     def own_name(self) -> str:
-        """Return what the bot is called in the meeting; as it entered, while nothing better is known."""
+        """Return the bot's name in the meeting; the name it entered under while no better one is known."""
         return self._register.own_name
 
     def participant(self, token: str) -> Participant | None:
-        """Return whom a source means, the bot itself among them."""
+        """Return the person (possibly the bot) whom a source's token denotes."""
         key = self._register.person_of(token)
         return self._speaking.participant(key) if key in self._register.people else None
 
     def person_of(self, token: str) -> str:
-        """Return the key of whom a source means: by key, by a page's token, or by name; else what it says itself."""
+        """Return the key of the person whom a token denotes (a key, a page's token, or a name); else the token."""
         return self._register.person_of(token)
 
     def why(self) -> Mapping[str, Mapping[str, Reason]]:
-        """Return of each participant why they are (or are not) here, are called so, and spoke last."""
+        """Return for each participant the reasons for their presence or absence, their name, and their last speech."""
         return {
             person.key: {
                 name: reason
@@ -203,12 +204,12 @@ class Fold:
     # --- what the journal writes -----------------------------------------------------------------------------------
 
     def take_changed(self) -> tuple[tuple[Participant, ...], Mapping[str, int]]:
-        """Return what the journal has to write since the last call: participants, and since when the marks of some are
-        not what was written, 0 for an entry that is nobody's any more."""
+        """Return what the journal has to write since the last call: participants, and key → the moment since which
+        written marks are withdrawn, 0 for an entry that belongs to nobody any more."""
         keys, withdrawals = self._unwritten.take()
         people = sorted((keys & self._register.people.keys()) - self._register.own_keys)
         return tuple(self._speaking.participant(key) for key in people), withdrawals
 
     def keep_changed(self, participants: Iterable[Participant], withdrawals: Mapping[str, int]) -> None:
-        """Have these given out by `take_changed` again: the journal could not write them."""
+        """Let `take_changed` return these again, because the journal could not write them."""
         self._unwritten.put_back((person.key for person in participants), withdrawals)

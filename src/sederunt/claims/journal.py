@@ -1,7 +1,7 @@
-"""The claims of a stay, kept within bounds, and played again: a line of JSON each, compressed.
+"""Records the claims of a stay within bounds, and replays them. The format is JSON lines, compressed.
 
 A line is a claim, or an object of one field: `now_ms`, a moment at which only time had passed; `over_ms`, the end of a
-stay; `recalled`, [key, name] of those whom earlier pages knew.
+stay; `recalled`, [key, name] of the people whom earlier pages knew.
 """
 
 import json
@@ -23,7 +23,7 @@ _GZIP = 31  # zlib's word for gzip with the largest window
 
 
 class ClaimJournal:
-    """Records the claims that a fold was given. Costs some microseconds a claim, and nothing once it is full."""
+    """Records the claims that a fold takes. Costs some microseconds a claim, and nothing once it is full."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._packer = zlib.compressobj(6, zlib.DEFLATED, _GZIP)
@@ -32,11 +32,11 @@ class ClaimJournal:
         self.count = 0
 
     def add(self, claim: Claim) -> None:
-        """Keep one claim."""
+        """Record one claim."""
         self._line(claim.to_data())
 
     def note(self, field: str, value: object) -> None:
-        """Keep what is no claim: see the fields above."""
+        """Record a field that is not a claim: see the fields above."""
         self._line({field: value})
 
     def _line(self, data: dict[str, Any]) -> None:
@@ -52,7 +52,7 @@ class ClaimJournal:
 
 
 def read(archive: bytes) -> Iterator[Entry]:
-    """Yield claims, and what is none as (field, value). Raises ValueError where the bytes are no journal."""
+    """Yield claims, and other lines as (field, value). Raises ValueError if the bytes are not a journal."""
     try:
         text = zlib.decompress(archive, _GZIP).decode()
         for line in text.splitlines():
@@ -88,7 +88,7 @@ def _happened(fold: Fold, field: str, value: Any) -> list[RosterChange]:
 
 
 def report(fold: Fold) -> dict[str, Any]:
-    """Return what a fold has come to, and why, as JSON data."""
+    """Return a fold's conclusions and their reasons as JSON data."""
     reasons, here, own_keys = fold.why(), fold.company, fold.own_keys
     return {
         "participants": [
@@ -119,13 +119,12 @@ def words_of(change: RosterChange) -> str:
 
 
 def told(reason: Reason) -> str:
-    """Return a reason in words: whose word, by which rule, since when."""
+    """Return a reason in words: the rule, the source, since when."""
     since = datetime.fromtimestamp(reason.since_ms / 1000, UTC).isoformat(timespec="milliseconds")
     return f"{reason.rule} ({reason.source.value}, {since})"
 
 
 def _lengths(events: Iterable[Any]) -> Iterator[int]:
-    """Return the length of each mark that has ended."""
     start_ms: int | None = None
     for event in events:
         if start_ms is not None:

@@ -8,22 +8,24 @@ from sederunt.claims.rules import FULL_LISTS, REPEATED_MS
 
 @dataclass(slots=True)
 class ListHabit:
-    """Of one source. A message that leaves somebody out is a full list where those before it left out nobody, the bot
-    itself is in it, and it is said again: a change of one person, be it the bot, looks alike once."""
+    """The habit of one source.
+
+    A message that leaves somebody out is a full list if the messages before it left out nobody, the bot is in it, and
+    it is repeated: a change of a single person, even of the bot, looks the same once."""
 
     full_lists: int = 0
     last_ms: int | None = None  # of the last full list
-    left_out: dict[str, int] = field(default_factory=dict)  # whom messages with the bot in them leave out, since when
+    left_out: dict[str, int] = field(default_factory=dict)  # person left out by messages that contain the bot → since
     left_out_ms: int = 0  # the last of these messages
 
     def omitted_ms(self, token: str) -> int | None:
-        """Return since when messages with the bot in them leave somebody out, more than once; None where none does."""
+        """Return since when messages that contain the bot leave somebody out, at least twice; None if they do not."""
         since_ms = self.left_out.get(token)
         return since_ms if since_ms is not None and self.left_out_ms - since_ms >= REPEATED_MS else None
 
     def is_whole(self, claim: Claim, present: frozenset[str], own_keys: frozenset[str]) -> bool:
-        """Return whether a message names everybody. `present`: whom the source has here; `own_keys`: the bot, by the source's
-        keys."""
+        """Return whether a message names everybody. `present`: the people whom the source has here; `own_keys`: the
+        bot, by the source's keys."""
         tokens = frozenset(subject.token for subject in claim.subjects)
         if not tokens.isdisjoint(self.left_out):
             self.left_out.clear()

@@ -1,4 +1,4 @@
-"""When each person spoke, as far as it is believed now: told marks may be taken back. Bounded in memory."""
+"""When each person spoke, as currently believed: published marks may be withdrawn. Bounded in memory."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ class SpeechMarks:
 
     @property
     def speaking(self) -> frozenset[str]:
-        """Return the people whose last mark goes on."""
+        """Return the people whose last mark is still open."""
         return frozenset(self._speaking)
 
     def of(self, person: str) -> tuple[Mark, ...]:
         return tuple(self._marks.get(person, ()))
 
     def is_silent_since(self, person: str, at_ms: int) -> bool:
-        """Return whether no mark of a person reaches beyond a moment."""
+        """Return whether none of a person's marks extends past a moment."""
         return all(mark.stop_ms is not None and mark.stop_ms <= at_ms for mark in self._marks.get(person, ()))
 
     @property
@@ -44,9 +44,9 @@ class SpeechMarks:
         return self._marks.keys()
 
     def start(self, person: str, source: Source, at_ms: int) -> int:
-        """Begin a mark after all published ones of the person. Returns when it begins.
+        """Begin a mark after the person's published ones; return its start.
 
-        No two events of a person share a moment: who pairs them would take a mark without length for one without end.
+        No two events of a person share a moment: a reader that pairs them would take an empty mark for an open one.
         """
         marks = self._marks.setdefault(person, [])
         start_ms = max(at_ms, (marks[-1].stop_ms or 0) + 1 if marks else at_ms)
@@ -57,18 +57,18 @@ class SpeechMarks:
         return start_ms
 
     def stop(self, person: str, at_ms: int) -> int:
-        """End the mark that goes on; returns when it ends."""
+        """End the open mark; return its end."""
         mark = self._marks[person][-1]
         mark.stop_ms = max(at_ms, mark.start_ms + 1)
         self._speaking.discard(person)
         return mark.stop_ms
 
     def confirm(self, person: str, source: Source) -> None:
-        """Note that another source says of the mark that goes on that it is right."""
+        """Note that another source confirms the open mark."""
         self._marks[person][-1].source = source
 
     def withdraw(self, weaker: Iterable[Source], since_ms: int, exempt: Iterable[str]) -> dict[str, int]:
-        """Take back what these sources said of the time since then, but of the spared; → person → since when."""
+        """Take back what these sources said since a moment, except about exempt people; return person → since when."""
         sources, exempt_people = frozenset(weaker), frozenset(exempt)
         withdrawals: dict[str, int] = {}
         for person, marks in self._marks.items():
@@ -85,7 +85,7 @@ class SpeechMarks:
         return withdrawals
 
     def set_apart(self, source: Source, person: str, to: str) -> int | None:
-        """Give what a source said of a person to another; returns since when, None where it said nothing."""
+        """Give one source's marks of a person to another person; return since when, None if it has no marks."""
         marks = self._marks.get(person, [])
         source_marks = [mark for mark in marks if mark.source is source]
         if not source_marks:
@@ -107,11 +107,11 @@ class SpeechMarks:
         )
 
     def keep_last(self, person: str, most: int) -> None:
-        """Keep only so many marks of a person: nobody lists them."""
+        """Keep only the last `most` marks of a person whom no source lists."""
         del self._marks[person][:-most]
 
     def move(self, person: str, to: str) -> None:
-        """Give one person's marks to another: two names turned out to be one person."""
+        """Give one person's marks to another, because both turned out to be one person."""
         marks = self._marks.pop(person, [])
         if person in self._speaking:
             self._speaking.discard(person)
@@ -120,14 +120,14 @@ class SpeechMarks:
             self._marks[to] = _joined(sorted([*self._marks.get(to, ()), *marks], key=lambda mark: mark.start_ms))
 
     def forget(self, before_ms: int) -> None:
-        """Drop what is written and long past; the last mark of everybody stays."""
+        """Drop marks that ended long ago and are written; the last mark of each person stays."""
         for marks in self._marks.values():
             while len(marks) > 1 and (marks[0].stop_ms or before_ms) < before_ms - MARKS_KEPT_MS:
                 del marks[0]
 
 
 def _joined(marks: Iterable[Mark]) -> list[Mark]:
-    """SpeechMarks of one person, in order of their beginning, without overlap."""
+    # `marks` are sorted by start; the result has no overlaps.
     result: list[Mark] = []
     for mark in marks:
         last = result[-1] if result else None

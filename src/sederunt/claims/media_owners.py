@@ -1,19 +1,19 @@
-"""Whose each media source of a meeting is, as the sources of claims tell it."""
+"""The owner of each media source of a meeting, according to claims."""
 
 from sederunt.claims.claim import Claim
 from sederunt.claims.rules import MOST_SUBJECTS
 
 
 class MediaOwners:
-    """The owners told so far. The latest word counts; of two of one moment, the greater key."""
+    """The owners reported so far. The latest report counts; of two of one moment, the greater key."""
 
     def __init__(self) -> None:
-        self._told_ms: dict[str, int] = {}  # media source → when its owner was told
-        self.key_of: dict[str, str] = {}  # media source → key of whose it is; empty: nobody's
+        self._told_ms: dict[str, int] = {}  # media source → when its owner was reported
+        self.key_of: dict[str, str] = {}  # media source → key of its owner; empty: nobody's
         self.free_ms: dict[str, int] = {}  # media source → when its last owner lost it
 
     def take(self, claim: Claim) -> None:
-        """Note a claim of whose media sources are."""
+        """Note a claim about owners of media sources."""
         for subject in claim.subjects:
             media, previous_ms = subject.media, self._told_ms.get(subject.media)
             if previous_ms is None:

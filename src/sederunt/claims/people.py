@@ -1,4 +1,4 @@
-"""Who is the same person in two sources, by key or by name."""
+"""Matches people of two sources, by key or by name."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -8,11 +8,11 @@ from sederunt.claims.table import SourceTable
 
 
 def matched(protocol: SourceTable, rows: Iterable[Subject]) -> dict[str, str]:
-    """Match rows of a page with people of the protocol: row → key; a row that is nobody the protocol knows keeps its
-    own token.
+    """Match rows of a page with people of the protocol: row → key. A row that the protocol does not know keeps its own
+    token.
 
-    Where several people bear one name, so many of them are matched as there are rows of it, those who are here first.
-    A row whose name the protocol spells otherwise is matched where only one person is left who may be meant.
+    If several people have one name, as many are matched as there are rows of that name, beginning with those who are
+    here. A row whose name the protocol spells differently is matched if only one candidate remains.
     """
     matches: dict[str, str] = {}
     by_name: dict[str, list[Subject]] = defaultdict(list)
@@ -33,7 +33,7 @@ def matched(protocol: SourceTable, rows: Iterable[Subject]) -> dict[str, str]:
 
 
 def _bearers(protocol: SourceTable, used_keys: set[str]) -> Mapping[str, list[str]]:
-    """Keys by name: those who are here first, then who left last."""
+    # Name → keys: first people who are here, then those who left, the latest first.
     bearers: dict[str, list[tuple[bool, int, str]]] = defaultdict(list)
     for key, word in protocol.words.items():
         if word.subject.name and key not in used_keys:

@@ -1,4 +1,4 @@
-"""Who is here, as the sources' words weigh against each other: rules in order, the first that fits decides. Pure."""
+"""Decides who is here when sources disagree, by the first rule of an ordered list that applies. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from sederunt.claims.table import SourceTable, Statement
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reason:
-    """Why a fact is believed: the rule that decided, whose word it rests on, and since when."""
+    """Why a fact is believed: the rule that decided, its source, and since when."""
 
     rule: str
     source: Source
@@ -33,20 +33,20 @@ class PresenceVerdict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Testimony:
-    """Everything that is said of one person being here."""
+    """Everything the sources say about one person's presence."""
 
     protocol: Statement | None
     listed: Statement | None  # by the page's list
     shown: Statement | None  # on a tile
-    unlisted_ms: int | None  # the open list leaves them out, since
-    left_out: tuple[int, int] | None  # the list left them out at each look of this time: from, until
-    omitted_ms: int | None  # messages of the protocol leave them out, again and again, since
-    has_list: bool  # the page's list was read, ever
+    unlisted_ms: int | None  # since when the open list leaves them out
+    left_out: tuple[int, int] | None  # (from, until): the list left them out whenever it was read in this time
+    omitted_ms: int | None  # since when messages of the protocol repeatedly leave them out
+    has_list: bool  # the page's list was ever read
     rows: int  # of the open list
-    protocol_holds: int  # how many people the protocol has here; below zero where it told of nobody ever
-    heard_ms: int | None  # sound of their own was captured last
-    named_ms: int | None  # since when the protocol named them as speaking last
-    only_one_ms: int | None  # the page says that nobody else is here, since
+    protocol_holds: int  # how many people the protocol has here; below zero if it never reported anybody
+    heard_ms: int | None  # when their own sound was last captured
+    named_ms: int | None  # when the protocol last began to name them as speaking
+    only_one_ms: int | None  # since when the page says that nobody else is here
     is_self: bool
     now_ms: int
 
@@ -56,11 +56,11 @@ class Rule:
     name: str
     here: bool
     source: Source
-    since: Callable[[Testimony], int | None]  # since when it fits; None where it does not
+    since: Callable[[Testimony], int | None]  # since when the rule applies; None if it does not
 
 
 def _heard(t: Testimony) -> int | None:
-    """A voice that is heard belongs to somebody who is here."""
+    # A voice that is heard belongs to somebody who is here.
     if t.heard_ms is None or t.now_ms - t.heard_ms > HEARD_MS:
         return None
     denied_ms = max((w.since_ms for w in (t.protocol, t.listed, t.shown) if w and not w.holds), default=None)
@@ -68,8 +68,8 @@ def _heard(t: Testimony) -> int | None:
 
 
 def _named(t: Testimony) -> int | None:
-    """The protocol says that they left, and then that they speak, and the page shows them still: the word on their
-    leaving came late, or twice."""
+    # The protocol says that they left, then that they speak, and the page still shows them: the report that they left
+    # was late, or came twice.
     word = t.protocol
     if word is None or word.holds or t.named_ms is None or t.named_ms <= word.at_ms + HEARD_LATE_MS:
         return None
@@ -77,7 +77,7 @@ def _named(t: Testimony) -> int | None:
 
 
 def _left(t: Testimony) -> int | None:
-    """The protocol says so of this very person; two others who go on showing them for long outvote it."""
+    # The protocol says so of this very person. Two other sources that keep showing them for long outvote it.
     word = t.protocol
     if word is None or word.holds or not word.explicit:
         return None
@@ -87,8 +87,8 @@ def _left(t: Testimony) -> int | None:
 
 
 def _only_one(t: Testimony) -> int | None:
-    """The page says that the bot is alone; protocol and list together outvote it, and so does the protocol where it
-    names somebody as speaking afterwards."""
+    # The page says that the bot is alone. Protocol and list together outvote it; so does the protocol alone if it names
+    # somebody as speaking afterwards.
     if t.only_one_ms is None or t.is_self or t.now_ms - t.only_one_ms < ONLY_ONE_MS:
         return None
     if t.named_ms is not None and t.named_ms > t.only_one_ms + HEARD_LATE_MS:
@@ -100,8 +100,8 @@ def _only_one(t: Testimony) -> int | None:
 
 
 def _unlisted(t: Testimony) -> int | None:
-    """A short list leaves out for long whom the protocol has here; be it at two looks, and closed between them. One
-    look is enough where messages of the protocol leave them out, too."""
+    # A short list leaves out for long a person whom the protocol has here, if only at two readings with the list closed
+    # in between. One reading is enough if messages of the protocol leave them out, too.
     if t.left_out is None or t.protocol is None or not t.protocol.holds or t.is_self:
         return None
     since_ms = max(t.left_out[0], t.protocol.at_ms)
@@ -110,7 +110,7 @@ def _unlisted(t: Testimony) -> int | None:
 
 
 def _left_out_for_long(t: Testimony) -> int | None:
-    """Messages leave them out for long, no tile shows them, and there is no list to look at."""
+    # Messages leave them out for long, no tile shows them, and there is no list to read.
     if t.omitted_ms is None or t.has_list or (t.shown and t.shown.holds) or t.is_self:
         return None
     return t.omitted_ms if t.now_ms - t.omitted_ms >= CONTRADICTED_MS else None
@@ -121,7 +121,7 @@ def _told(t: Testimony) -> int | None:
 
 
 def _listed(t: Testimony) -> int | None:
-    """The page lists them. Whom the protocol does not know, though it knows enough people, is believed later."""
+    # A listed person whom the protocol does not know, although it knows enough people, is believed later.
     if t.listed is None or not t.listed.holds:
         return None
     is_hasty = t.protocol is None and t.protocol_holds >= t.rows and t.now_ms - t.listed.since_ms < NEWCOMER_MS
@@ -129,7 +129,7 @@ def _listed(t: Testimony) -> int | None:
 
 
 def _shown(t: Testimony) -> int | None:
-    """A tile shows them. Tiles show what is no person, too: one that the protocol does not know says nothing."""
+    # Tiles do not only show people, so a tile that the protocol does not know proves nothing.
     is_person = t.protocol is not None or t.protocol_holds < 0
     return t.shown.since_ms if t.shown and t.shown.holds and is_person else None
 
@@ -163,7 +163,7 @@ RULES = (
 
 
 def verdict(testimony: Testimony) -> PresenceVerdict | None:
-    """Return what the first rule that fits says; None where nothing is said at all."""
+    """Return the verdict of the first rule that applies; None if there is no testimony."""
     for rule in RULES:
         since_ms = rule.since(testimony)
         if since_ms is not None:
@@ -173,11 +173,11 @@ def verdict(testimony: Testimony) -> PresenceVerdict | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Presence:
-    """What all sources say together: each person once, by the protocol's key or else by the page's."""
+    """The combined view of all sources: each person once, by the protocol's key or else by the page's."""
 
     verdicts: Mapping[str, PresenceVerdict]
     known_as: Mapping[str, str]  # a page's token → the person's
-    confirmed_ms: Mapping[str, int]  # person → the last moment of which anybody's word has them here
+    confirmed_ms: Mapping[str, int]  # person → the last moment at which any source has them here
 
 
 def picture(
@@ -191,14 +191,19 @@ def picture(
     omitted_ms: Callable[[str], int | None],
     now_ms: int,
 ) -> Presence:
-    """Weigh everything. `last_heard_ms`: person → when their own sound was captured last. `last_named_ms`: person → since when the
-    protocol named them as speaking last. `own_keys`: the bot itself.
-    `canonical_keys`: a page's token under which a person of the protocol was told of first → that person.
-    `omitted_ms`: person → since when the protocol's messages leave them out."""
+    """Weigh all statements.
+
+    Args:
+        last_heard_ms: person → when their own sound was last captured.
+        last_named_ms: person → when the protocol last began to name them as speaking.
+        own_keys: the bot itself.
+        canonical_keys: a page's token under which a person of the protocol was first reported → that person.
+        omitted_ms: person → since when the protocol's messages leave them out.
+    """
     protocol, listing, tiles = tables[Source.PROTOCOL], tables[Source.LIST], tables[Source.TILES]
     list_matches = matched(protocol, (word.subject for word in listing.words.values()))
     strangers = [word.subject for token, word in tiles.words.items() if token not in list_matches]
-    # Whoever is called otherwise by now was meant by their former name, too.
+    # A former name still denotes the person who has a different name now.
     person_by_token = {
         token: canonical_keys.get(person, person)
         for token, person in (list_matches | matched(protocol, strangers)).items()
@@ -215,7 +220,7 @@ def picture(
         testimony = Testimony(
             protocol=by_protocol,
             listed=_seen_still(listing, on_list, by_protocol),
-            # Beside an open list, which is everybody, tiles that nobody looks at speak for those who have left since.
+            # An open list names everybody. Tiles that are not read any more would still show people who have left.
             shown=_seen_still(tiles, tile_words.get(person), by_protocol)
             if tiles.is_open or not listing.is_open
             else None,
@@ -243,19 +248,19 @@ def picture(
 
 
 def _holds_until(table: SourceTable, word: Statement | None, now_ms: int | None) -> int:
-    """Until when a source has somebody here: what stands on a page is so `now`, a message was so when it came."""
+    # What a page shows is true now; a message was true when it arrived.
     if word is None or not word.holds:
         return 0
     return now_ms if now_ms is not None and table.is_open else word.at_ms
 
 
 def _seen_still(table: SourceTable, word: Statement | None, by_protocol: Statement | None) -> Statement | None:
-    """A page's word. What it showed before its list was closed counts only where there is no other."""
+    # What a page showed before its list was closed counts only if the protocol says nothing.
     return word if table.is_open or by_protocol is None else None
 
 
 def _by_person(table: SourceTable, person_by_token: Mapping[str, str]) -> dict[str, Statement]:
-    """Return the statement on each person: of several rows of one person the one that holds, else the latest."""
+    # Of several rows of one person the one that holds counts, else the latest.
     statements: dict[str, Statement] = {}
     for token, word in table.words.items():
         person = person_by_token.get(token, token)
@@ -266,14 +271,12 @@ def _by_person(table: SourceTable, person_by_token: Mapping[str, str]) -> dict[s
 
 
 def _unlisted_since(listing: SourceTable, word: Statement | None) -> int | None:
-    """Return since when the open list leaves somebody out."""
     if word is not None:
         return None if word.holds else word.since_ms
     return listing.opened_ms
 
 
 def _left_out(listing: SourceTable, word: Statement | None, now_ms: int) -> tuple[int, int] | None:
-    """Return from when until when the list left somebody out, whenever it was looked at."""
     since_ms = listing.first_ms if word is None else None if word.holds else word.since_ms
     until_ms = now_ms if listing.is_open else listing.snapshot_ms
     return None if since_ms is None or until_ms is None else (since_ms, until_ms)

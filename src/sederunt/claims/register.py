@@ -1,4 +1,4 @@
-"""Everybody who was ever here, the keys and names that mean them, and which of them the bot itself is."""
+"""Everybody who was ever here, the keys and names that denote them, and which of them is the bot."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -10,20 +10,20 @@ from sederunt.claims.presence import PresenceVerdict, Reason
 from sederunt.claims.rules import MOST_PEOPLE, ORDER, REPLACED_MS
 from sederunt.model.participant import Participant
 
-# Words in the names of other recording bots: they do not count as company. Lower case, matched as whole words.
+# Words in the names of other recording bots, which do not count as company. Lower case, matched as whole words.
 BOT_WORDS = frozenset({"notetaker", "recorder", "bot", "assistant", "transcriber", "notetaking", "recording"})
 
 
 @dataclass(slots=True)
 class KnownPerson:
-    """Somebody who was ever here, under the first key that a source used for them."""
+    """A person who was ever here, under the first key that a source used for them."""
 
     key: str
     name: str
     avatar: str | None
     first_ms: int
     named_by: Source
-    lasting: bool = False  # the key is an account's: nobody comes back under another
+    lasting: bool = False  # the key is an account's: a person keeps it when they come back
     here: bool = False
     announced: bool = False
     why_here: Reason | None = None
@@ -32,14 +32,14 @@ class KnownPerson:
 
 @dataclass(slots=True)
 class OwnIdentity:
-    """What is known of the bot itself: its keys, for good, and its names by source."""
+    """What is known about the bot itself: its keys, which are never removed, and its names by source."""
 
     keys: set[str] = field(default_factory=set)
-    names: dict[Source, tuple[int, str]] = field(default_factory=dict)  # … and when
-    found: frozenset[str] = frozenset()  # the persons that this comes to, by canonical key
+    names: dict[Source, tuple[int, str]] = field(default_factory=dict)  # source → (when, name)
+    found: frozenset[str] = frozenset()  # canonical keys of the people that turn out to be the bot
 
     def take(self, claim: Claim) -> None:
-        """Note a claim of who the bot is."""
+        """Note a claim about who the bot is."""
         for subject in claim.subjects:
             if subject.key:
                 self.keys.add(subject.key)
@@ -47,30 +47,30 @@ class OwnIdentity:
                 self.call(claim.source, subject.name, claim.at_ms)
 
     def call(self, source: Source, name: str, at_ms: int) -> None:
-        """Note what a source calls the bot; the latest name of each source counts."""
+        """Note a source's name for the bot; the latest name of each source counts."""
         self.names[source] = max(self.names.get(source, (0, "")), (at_ms, name))
 
 
 class Register:
-    """Finds the person whom a source means.
+    """Finds the person whom a source's token denotes.
 
-    A person's canonical key is the protocol's, or the page's where the protocol does not know them. They go by the key
-    under which they were told of first, which may be another.
+    A person's canonical key is the protocol's, or the page's if the protocol does not know them. Outside, a person is
+    identified by the key under which they were first reported, which may be a different one.
     """
 
     def __init__(self) -> None:
         self.people: dict[str, KnownPerson] = {}
         self.known_as: Mapping[str, str] = {}  # a page's token → canonical key
         self.own = OwnIdentity()
-        self._keys: dict[str, str] = {}  # canonical key → the key they were told of first by, if another
+        self._keys: dict[str, str] = {}  # canonical key → the first reported key, if different
         self._canonicals: dict[str, str] = {}  # … and back
         self._by_name: Mapping[str, str] = {}
-        self._recalled: dict[str, list[str]] = {}  # name → keys, of those whom earlier pages knew
+        self._recalled: dict[str, list[str]] = {}  # name → keys, of people known to earlier pages
         self._earlier_names: tuple[str, ...] = ()
 
     def recall(self, participants: Iterable[Participant]) -> None:
-        """Note those of earlier pages. Whom they knew by a key this one may know by a name, or the other way round; and
-        who went and came meanwhile may have another key."""
+        """Note the participants of earlier pages. This page may know by name a person whom those knew by key, or the
+        other way round; and a person who left and came back meanwhile may have another key."""
         people = tuple(participants)
         self._recalled = defaultdict(list)
         for person in people:
@@ -80,26 +80,26 @@ class Register:
     # --- keys ----------------------------------------------------------------------------------------------------
 
     def key_of(self, canonical: str) -> str:
-        """Return the key that a person goes by."""
+        """Return the key that identifies a person outside."""
         return self._keys.get(canonical, canonical)
 
     def canonical_of(self, key: str) -> str:
-        """Return the canonical key of who goes by this key."""
+        """Return the canonical key of the person whom this key identifies outside."""
         return self._canonicals.get(key, key)
 
     def person_of(self, token: str) -> str:
-        """Return the key of whom a source means: by key, by a page's token, or by name; else what it says itself."""
+        """Return the key of the person whom a token denotes (a key, a page's token, or a name); else the token."""
         key = self.key_of(self.known_as.get(token, token))
         return key if key in self.people else self._by_name.get(token, key)
 
     def call(self, canonical: str, key: str) -> None:
-        """Let a person go by this key, unless they go by another already."""
+        """Identify a person by this key, unless they have one already."""
         if canonical != key and canonical not in self._keys:
             self._keys[canonical], self._canonicals[key] = key, canonical
 
     def join_keys(self) -> list[tuple[str, str]]:
-        """Keep the page's key of whom a page told first when the protocol tells of them too. Returns (key, canonical
-        key) of those who turn out to be two people so far, the first of whom is gone."""
+        """Keep the page's key of a person whom a page reported first, when the protocol reports them too. Returns (key,
+        canonical key) of people who were entered twice, where the first entry is no longer here."""
         pairs: list[tuple[str, str]] = []
         for token, canonical in self.known_as.items():
             key = self.key_of(token)
@@ -114,9 +114,9 @@ class Register:
     # --- people --------------------------------------------------------------------------------------------------
 
     def settle_former(self, canonical: str, verdicts: Mapping[str, PresenceVerdict]) -> bool:
-        """Return whether somebody does not go by this canonical key any more, because they came back under another.
+        """Return whether a person no longer has this canonical key, because they came back under another.
 
-        Where both are here, they are two people: their keys are parted, and whoever came later is to be entered anew.
+        If both are here, they are two people: their keys are separated, and the later one is to be entered anew.
         """
         key = self.key_of(canonical)
         current = self.canonical_of(key)
@@ -141,12 +141,12 @@ class Register:
         *,
         lasting: bool = False,
     ) -> KnownPerson | None:
-        """Return somebody who is here by an unknown key, noted: the same as who left under this name, or somebody new.
-        None where there are too many already."""
+        """Return the entry for a person with an unknown key: the person who left under this name, or a new one; None if
+        there are too many already."""
         if canonical not in self.own.found and (key := self._same(canonical, name, verdicts, lasting)) is not None:
             if named_by is Source.PROTOCOL or key == name:
                 self.call(canonical, key)
-            else:  # a page knows by name whom the protocol will tell by key
+            else:  # a page knows by name a person whom the protocol will report by key
                 self._keys[canonical] = key
             if key in self.people:
                 return self.people[key]
@@ -159,8 +159,7 @@ class Register:
         return person
 
     def _same(self, canonical: str, name: str, verdicts: Mapping[str, PresenceVerdict], lasting: bool) -> str | None:
-        """Return the key of who was here under this name and is not any more; None for somebody new. Of two accounts
-        neither is the other."""
+        # Two accounts are always two people.
         if not name:
             return None
         keys = self._recalled.get(name, [])
@@ -179,8 +178,8 @@ class Register:
         return former_key
 
     def replaced(self, key: str, at_ms: int) -> str | None:
-        """Return the key of the entry under which who left now is back, since before they were seen to leave; None
-        where nobody or more than one may be meant."""
+        """Return the key of the entry under which a person who just left had already come back; None if there is no
+        candidate or more than one."""
         person, own_keys = self.people[key], self.own_keys
         candidates = [
             other.key
@@ -193,14 +192,14 @@ class Register:
         )
 
     def replace(self, key: str, later: str) -> None:
-        """Let somebody who is back go by their first key again: the entry under the later one is nobody's any more."""
+        """Identify a person who is back by their first key again, and remove the entry under the later one."""
         del self.people[later]
         self._keys[later], self._canonicals[key] = key, later
         self.people[key].here = True
 
     def find_again(self) -> None:
-        """Decide again whom a name means, and who the bot is, after people or names have changed."""
-        # Of several with one name the first by key is meant, of those who are here.
+        """Decide again whom each name denotes, and who the bot is, after people or names have changed."""
+        # A name of several people denotes the first by key, preferably one who is here.
         people_by_rank = sorted(
             self.people.values(), key=lambda person: (person.here, tuple(-ord(letter) for letter in person.key))
         )
@@ -208,7 +207,7 @@ class Register:
         self.own.found = self._found_own()
 
     def _found_own(self) -> frozenset[str]:
-        """Return the bot itself: whom a source marks, else the first who bears its name, by the best source of that."""
+        # The bot is whom a source marks as such, else the first person with its name by the best source of names.
         marked_keys = {self.known_as.get(key, key) for key in self.own.keys}
         if any((person := self.people.get(self.key_of(key))) is not None and person.here for key in marked_keys):
             return frozenset(marked_keys)
@@ -222,43 +221,43 @@ class Register:
 
     @property
     def told_first_as(self) -> Mapping[str, str]:
-        """Return first key → canonical key of everybody for whom the two differ."""
+        """Return first key → canonical key of all people for whom the two differ."""
         return self._canonicals
 
     # --- what follows --------------------------------------------------------------------------------------------
 
     @property
     def own_keys(self) -> frozenset[str]:
-        """Return the keys by which the bot itself is known."""
+        """Return the keys of the bot itself."""
         return frozenset(self.key_of(key) for key in self.own.found)
 
     @property
     def own_name(self) -> str:
-        """Return what the bot is called in the meeting; as it entered, while nothing better is known."""
+        """Return the bot's name in the meeting; the name it entered under while no better one is known."""
         listed_names = [person.name for key in self.own_keys if (person := self.people.get(key)) and person.name]
         source_names = [self.own.names[source][1] for source in ORDER[Fact.SELF] if source in self.own.names]
         return next(iter([*listed_names, *source_names]), "")
 
     @property
     def others(self) -> list[KnownPerson]:
-        """Return everyone ever here but the bot itself, in order of first sight."""
+        """Return everyone who was ever here except the bot, in order of first appearance."""
         own_keys = self.own_keys
         return [person for key, person in self.people.items() if key not in own_keys]
 
     @property
     def company(self) -> frozenset[str]:
-        """Return the keys of the people here now: neither the bot itself nor, by their names, other bots."""
+        """Return the keys of the people who are here now, without the bot and other bots (recognised by name)."""
         return frozenset(person.key for person in self.others if person.here and not is_bot_name(person.name))
 
     def lists_people(self, *, earlier: bool = False) -> bool:
-        """Return whether anybody was listed, on earlier pages too if asked for, who is neither a bot nor of the bot's
-        own name: sites show what an earlier page of its own left behind as somebody else, for a while."""
+        """Return whether anybody was listed (with `earlier`, on earlier pages too) who is not a bot and does not have
+        this bot's name: for a while, sites show the remains of its earlier page as another person."""
         own_names = {self.people[key].name for key in self.own_keys if key in self.people} - {""}
         names = [*(self._earlier_names if earlier else ()), *(person.name for person in self.others)]
         return any(name not in own_names and not is_bot_name(name) for name in names)
 
 
 def is_bot_name(name: str) -> bool:
-    """Return whether a display name says of itself that it belongs to a recording bot."""
+    """Return whether a display name is that of a recording bot."""
     words = "".join(letter if letter.isalnum() else " " for letter in name.casefold()).split()
     return not BOT_WORDS.isdisjoint(words)

@@ -1,30 +1,30 @@
-"""When sound was heard and when not, and which claims of speech a silence makes doubtful."""
+"""Tracks when sound was heard, and which claims of speech a silence makes doubtful."""
 
 from sederunt.claims.claim import Source
 from sederunt.claims.rules import SPEECH, Trust
 from sederunt.claims.table import SourceTable
 
-_NEVER_MS = -1  # before any claim, one of the very first moment among them
+_NEVER_MS = -1  # before any claim, even one of the very first moment
 
 
 class Silences:
-    """What was heard so far, of anybody."""
+    """The sound and silence of the whole meeting so far."""
 
     def __init__(self) -> None:
         self.last_sound_ms: int | None = None
         self.pauses = 0  # how often sound began again
         self._was_heard = False  # whether any sound was weighed
-        self._since_ms: int | None = None  # nothing is heard, since; None while something is, or never was
-        self._doubtful_ms: dict[Source, int] = {}  # what is claimed since before that moment outlived a silence
+        self._since_ms: int | None = None  # when the present silence began; None during sound, or before any
+        self._doubtful_ms: dict[Source, int] = {}  # source → claims that began before that moment outlived a silence
 
     def note_sound(self, at_ms: int) -> None:
         """Note that sound was heard at a moment."""
         self.last_sound_ms = max(at_ms, self.last_sound_ms or at_ms)
 
     def weigh(self, is_sounding: bool, now_ms: int) -> None:
-        """Note whether anything is heard now, and what claims that makes doubtful."""
+        """Note whether sound is heard now, and which claims become doubtful."""
         if is_sounding:
-            if not self._was_heard:  # what was claimed long before anything was heard is no speech
+            if not self._was_heard:  # a claim from long before the first sound is not speech
                 quiet_limits = ((row.source, row.quiet_ms) for row in SPEECH.values() if row.quiet_ms is not None)
                 self._doubtful_ms |= {source: now_ms - quiet_ms for source, quiet_ms in quiet_limits}
             elif self._since_ms is not None:
@@ -38,8 +38,9 @@ class Silences:
                     self._doubtful_ms[row.source] = self._since_ms
 
     def doubted_until(self, row: Trust, table: SourceTable) -> int:
-        """Return until when what the source claims to go on since is not believed: it outlived a silence. Where the
-        source may mean it still, it counts again with sound, unless anything was claimed since.
+        """Return the moment up to which speech must have begun to be doubted: it outlived a silence.
+
+        If the source resumes, such speech counts again with sound, unless it has claimed anything since.
         """
         doubtful_ms = self._doubtful_ms.get(row.source, _NEVER_MS)
         can_resume = row.resumes and self._since_ms is None

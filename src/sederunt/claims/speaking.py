@@ -1,4 +1,4 @@
-"""Who speaks: what the sources' words come to, kept as marks and told to listeners."""
+"""Who speaks: combines the statements of all sources into speaking marks, and reports them to listeners."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,29 +14,29 @@ from sederunt.claims.rules import MOST_STRANGERS, MOST_UNBOUND, ORDER, REACH_MS
 from sederunt.claims.speech import Speech, source_meant
 from sederunt.model.participant import Participant
 
-_PERHAPS = "\x1flarge "  # before the key of somebody who is large on a stage that has not moved yet
-_STUCK = "\x1fstuck "  # before the key of the one whom a protocol that is stuck names
+_PERHAPS = "\x1flarge "  # prefix of the key of a person who is large on a stage that has not changed yet
+_STUCK = "\x1fstuck "  # prefix of the key of the person whom a stuck protocol names
 
 
 class Speaking:
-    """Keeps when each person spoke. Somebody who is listed nowhere yet is a stranger: their marks wait for them."""
+    """Keeps when each person spoke. A speaker who is not listed yet is a stranger, whose marks are kept until then."""
 
     def __init__(self, register: Register, unwritten: PendingWrites) -> None:
         self._register, self._unwritten = register, unwritten
         self._speech = Speech()
         self._marks = SpeechMarks()
-        self._reigning: Source | None = None  # whose word on speech counted last
+        self._reigning: Source | None = None  # the source that was last believed about speech
 
     def expect_protocol(self) -> None:
-        """Note that the protocol told of people on an earlier page."""
+        """Note that the protocol reported people on an earlier page."""
         self._speech.expect_protocol()
 
     def take(self, claim: Claim) -> None:
-        """Note a claim of speech, of who is shown large, of captured sound, or of whose a media source is."""
+        """Note a claim of speech, of who is shown large, of captured sound, or of a media source's owner."""
         self._speech.take(claim)
 
     def weigh(self, at_ms: int) -> list[RosterChange]:
-        """Decide who speaks; returns what listeners should hear of."""
+        """Decide who speaks; return the changes for listeners."""
         was_stuck = self._speech.is_stuck
         self._speech.doubt_protocol(self._register.person_of, len(self._register.company))
         withdrawals = self._set_apart(at_ms) if self._speech.is_stuck and not was_stuck else []
@@ -55,8 +55,7 @@ class Speaking:
         return changes + self._proven()
 
     def _owned(self) -> list[RosterChange]:
-        """Give their marks to those who spoke by a media source that turns out to be theirs; returns what listeners
-        should hear of."""
+        # People whose media source spoke before its owner was known now get their marks.
         owners = self._speech.owners
         return [
             change
@@ -66,8 +65,7 @@ class Speaking:
         ]
 
     def _speakers(self, at_ms: int) -> dict[str, Reason]:
-        """Return who speaks, and why. Of whom a stage that has not moved shows, or a protocol that is stuck names, the
-        marks are a stranger's."""
+        # Marks that rest on a stage that has not changed, or on a stuck protocol, are kept as a stranger's.
         prefixes = {} if self._stage_follows else {Source.STAGE: _PERHAPS}
         prefixes |= {Source.PROTOCOL: _STUCK} if self._speech.is_stuck else {}
         own_keys = self._register.own_keys
@@ -81,8 +79,8 @@ class Speaking:
         return self._speech.stage_follows(self._register.person_of, len(self._register.company))
 
     def _proven(self) -> list[RosterChange]:
-        """Give their marks to those of whom it was doubtful that they spoke: who were large when the stage did not move
-        yet, once it has, and whom the protocol named, once it named another. Returns what listeners should hear of."""
+        # Doubtful marks go to their speakers once the doubt is gone: the stage has changed, or the protocol has named
+        # somebody else.
         prefixes = [*([_PERHAPS] if self._stage_follows else ()), *([] if self._speech.is_stuck else [_STUCK])]
         return [
             change
@@ -93,12 +91,11 @@ class Speaking:
         ]
 
     def _meant(self, token: str) -> str:
-        """Return the key of whom a token means, be it the owner of a media source."""
         owner = self._speech.owners.get(source_meant(token) or "")
         return self._register.person_of(owner or token)
 
     def _set_apart(self, at_ms: int) -> list[RosterChange]:
-        """Take back whom the protocol named, for it is stuck; returns what listeners should hear of."""
+        # The protocol is stuck, so the marks that it gave are withdrawn.
         changes: list[RosterChange] = []
         for key in list(self._marks.people):
             was_speaking = key in self._marks.speaking
@@ -112,8 +109,8 @@ class Speaking:
         return changes
 
     def _withdraw(self, at_ms: int) -> list[RosterChange]:
-        """Where a stronger source begins to speak, what weaker ones said of this time goes, but of those whom it names
-        itself."""
+        # When a stronger source begins to report speech, weaker sources' marks of this time go, except those of people
+        # whom it names itself.
         previous, current = self._reigning, self._speech.reigning
         self._reigning = current
         order = ORDER[Fact.SPEAKS]
@@ -152,22 +149,22 @@ class Speaking:
     # --- who comes, goes, or turns out to be somebody else ---------------------------------------------------------
 
     def stop(self, key: str, at_ms: int) -> PersonSpoke:
-        """End the mark of somebody who speaks; returns what listeners should hear of."""
+        """End the mark of a person who speaks; return the change for listeners."""
         stopped_ms = self._marks.stop(key, at_ms)
         self._unwritten.note(key)
         return PersonSpoke(participant=self.participant(key), speaking=False, at_ms=stopped_ms)
 
     def hush(self, at_ms: int) -> list[RosterChange]:
-        """End the marks of everybody; returns what listeners should hear of."""
+        """End all open marks; return the changes for listeners."""
         return [self.stop(key, at_ms) for key in sorted(self._marks.speaking & self._register.people.keys())]
 
     def move(self, key: str, to: str) -> None:
-        """Give the marks of one person to another: they are one."""
+        """Give the marks of one key to another, because both denote one person."""
         self._marks.move(key, to)
 
     def take_over(self, key: str, later: str, at_ms: int) -> list[RosterChange]:
-        """Give what was said under a later key to who is back under it, unless both have spoken since; returns what
-        listeners should hear of, nothing where they are two people."""
+        """Merge a later entry into that of the person who came back under it, unless both have spoken since; return the
+        changes for listeners, none if they are two people."""
         people = self._register.people
         entry = people[later]
         if not self._marks.is_silent_since(key, entry.first_ms):
@@ -185,12 +182,12 @@ class Speaking:
         return [*changes, PersonSpoke(participant=person, speaking=True, at_ms=at_ms)] if is_speaking else changes
 
     def bind(self, strangers: Iterable[str]) -> list[RosterChange]:
-        """Give the marks of strangers who are listed now to the people whom they mean, from when they began; returns
-        what listeners should hear of."""
+        """Give the marks of strangers who are listed now to these people, from the first mark on; return the changes
+        for listeners."""
         return [change for token in strangers for change in self._give(token, self._register.person_of(token))]
 
     def _give(self, token: str, key: str) -> list[RosterChange]:
-        """Give the marks of a stranger to the person whom they mean; nothing where that is nobody yet, or the bot."""
+        # Nothing happens while nobody listed matches, or if it is the bot.
         if key not in self._register.people or key in self._register.own_keys:
             return []
         marks = self._marks.of(token)
@@ -205,19 +202,19 @@ class Speaking:
         return changes
 
     def forget(self, before_ms: int) -> None:
-        """Drop marks that are written and long past."""
+        """Drop written marks that ended long ago."""
         self._marks.forget(before_ms)
 
     # --- what follows --------------------------------------------------------------------------------------------
 
     @property
     def now(self) -> frozenset[str]:
-        """Return the keys of those who speak now, strangers among them."""
+        """Return the keys of everybody who speaks now, including strangers."""
         return self._marks.speaking
 
     @property
     def strangers(self) -> list[str]:
-        """Return the tokens of those who were shown speaking and are listed nowhere."""
+        """Return the tokens of speakers who are not listed anywhere."""
         return [token for token in self._marks.people if token not in self._register.people]
 
     @property
@@ -227,17 +224,17 @@ class Speaking:
 
     @property
     def last_sound_ms(self) -> int | None:
-        """Return when anything audible was captured last, whoever made it."""
+        """Return when sound was last captured, from any source."""
         return self._speech.last_sound_ms
 
     @property
     def heard_ms(self) -> Mapping[str, int]:
-        """Return person's key → when sound of their own was captured last."""
+        """Return person's key → when their own sound was last captured."""
         return self._speech.heard_ms
 
     @property
     def named_ms(self) -> Mapping[str, int]:
-        """Return person's key → since when the protocol named them as speaking last."""
+        """Return person's key → when the protocol last began to name them as speaking."""
         return self._speech.named_ms
 
     def spoke(self, key: str) -> bool:
@@ -245,12 +242,12 @@ class Speaking:
         return key in self._marks
 
     def has_talked(self, since_ms: int) -> bool:
-        """Return whether anybody who is here now, whatever their name, has spoken since a moment."""
+        """Return whether anybody who is here now, bots included, has spoken since a moment."""
         present_keys = (person.key for person in self._register.others if person.here)
         return any(key in self._marks and not self._marks.is_silent_since(key, since_ms) for key in present_keys)
 
     def participant(self, key: str) -> Participant:
-        """Return a person as others see them, with their marks as events. Raises KeyError for a stranger."""
+        """Return a person with their marks as events. Raises KeyError for a stranger."""
         person = self._register.people[key]
         return Participant(
             key=person.key,

@@ -1,7 +1,7 @@
-"""Who speaks now, as the sources' words weigh against each other. Knows people by their sources' tokens only.
+"""Decides who speaks now when sources disagree. Knows people only by their sources' tokens.
 
-Captured sound of a person's own is believed for that person. Of the others, the strongest source that tells of speech
-reigns alone, until sound is heard that it does not explain, or others contradict it for long.
+A person's own captured sound is believed for that person. For everybody else only the strongest source that reports
+speech is believed, until it does not explain the sound that is heard, or weaker sources contradict it for long.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,61 +23,62 @@ from sederunt.claims.table import SourceTable, Statement
 from sederunt.model.events import is_sound
 
 _RANK = ORDER[Fact.SPEAKS]
-_OWNER = "\x1fowner of "  # before a media source whose owner speaks, before it is known whose it is
+_OWNER = "\x1fowner of "  # prefix of a media source that speaks and whose owner is not known yet
 
 
 def source_meant(token: str) -> str | None:
-    """Return the media source whose unknown owner a token means; None for any other token."""
+    """Return the media source whose unknown owner a token denotes; None for any other token."""
     return token.removeprefix(_OWNER) if token.startswith(_OWNER) else None
 
 
 class Speech:
-    """The words of all sources on speech."""
+    """The statements of all sources about speech."""
 
     def __init__(self) -> None:
         self._tables: dict[Source, SourceTable] = {source: SourceTable() for source in SPEECH}
         self._sound = SourceTable()
         self._owners = MediaOwners()
-        self._news: set[Source] = set()  # who spoke in this moment
-        self._spoken: dict[Source, int] = {}  # at how many moments since a stronger source spoke last
+        self._news: set[Source] = set()  # the sources that made claims in this moment
+        self._spoken: dict[Source, int] = {}  # source → moments with claims since the last of a stronger source
         self._dethroned: set[Source] = set()
         self._unexplained_ms: int | None = None
         self._silences = Silences()
-        self._large: set[str] = set()  # who ever was
-        self.heard_ms: dict[str, int] = {}  # person → when their own sound was heard last
-        self.named_ms: dict[str, int] = {}  # person → since when the protocol named them last
+        self._large: set[str] = set()  # everybody who was ever shown large
+        self.heard_ms: dict[str, int] = {}  # person → when their own sound was last heard
+        self.named_ms: dict[str, int] = {}  # person → when the protocol last began to name them
         self.is_stuck = False  # the protocol names one person, whoever speaks
-        self._follows = False  # it was seen to change with the sound, or something else confirmed it
-        self._named_since: int | None = None  # how many pauses there had been when it first named somebody
-        self._protocol_is_due = False  # it told of people on an earlier page: it will tell who speaks
+        self._follows = False  # the protocol has changed with the sound, or another source confirmed it
+        self._named_since: int | None = None  # the number of pauses when the protocol first named somebody
+        self._protocol_is_due = False  # the protocol reported people on an earlier page, so it will report speech
 
     @property
     def owners(self) -> Mapping[str, str]:
-        """Return media source → key of whose it is."""
+        """Return media source → key of its owner."""
         return self._owners.key_of
 
     @property
     def last_sound_ms(self) -> int | None:
-        """Return when sound was heard last."""
+        """Return when sound was last heard."""
         return self._silences.last_sound_ms
 
     @property
     def reigning(self) -> Source | None:
-        """Return the source whose word on speech counts."""
+        """Return the source that is believed about speech."""
         return next(iter(self._believable()), None)
 
     def stage_follows(self, person_of: Callable[[str], str], others: int) -> bool:
-        """Return whether the stage shows who speaks: beside several others, one who always was large may be pinned."""
+        """Return whether the stage shows who speaks. With several others here, a person who is always large may be
+        pinned."""
         return others < 2 or len({person_of(token) for token in self._large}) > 1
 
     def expect_protocol(self) -> None:
-        """Note that the protocol told of people on an earlier page. It names who speaks when that changes, and whoever
-        is large meanwhile may be anybody: it counts once sound goes on that the protocol does not explain."""
+        """Note that the protocol reported people on an earlier page. It names a speaker only when that changes, and
+        until then anybody may be shown large: the stage counts once the protocol does not explain lasting sound."""
         self._protocol_is_due = True
 
     def doubt_protocol(self, person_of: Callable[[str], str], others: int) -> None:
-        """Decide whether the protocol's word on who speaks is stuck. Who speaks alone for long looks alike, unless the
-        page's marks name them, too, or the protocol ever named another, or nobody."""
+        """Decide whether the protocol's report of who speaks is stuck. A person who speaks alone for long looks the
+        same, unless the page's marks name them too, or the protocol ever named somebody else or nobody."""
         words = self._tables[Source.PROTOCOL].words.values()
         if self._follows or not words:
             return
@@ -93,7 +94,7 @@ class Speech:
     # --- claims --------------------------------------------------------------------------------------------------
 
     def take(self, claim: Claim) -> None:
-        """Note a claim of speech, of who is shown large, of captured sound, or of whose a media source is."""
+        """Note a claim of speech, of who is shown large, of captured sound, or of a media source's owner."""
         match claim.fact:
             case Fact.OWNS:
                 self._owners.take(claim)
@@ -106,7 +107,7 @@ class Speech:
 
     def _told(self, claim: Claim) -> None:
         table = self._tables.get(claim.source)
-        # Of a channel that tells nobody speaks nothing follows before it told of anybody.
+        # A source's report that nobody speaks means nothing before it has reported anybody.
         if table is None or (table.heard_ms is None and not (claim.subjects and claim.holds)):
             return
         table.take(claim, whole=claim.kind is not Extent.DELTA or claim.fact is Fact.STAGE)
@@ -146,14 +147,14 @@ class Speech:
         } | own_sound
 
     def _silent(self, reasons: Mapping[str, Reason], person_of: Callable[[str], str]) -> frozenset[str]:
-        """Return who of the shown has a source that is known and silent, where others' own sound is captured."""
+        # People whose own media source is known but silent do not speak, if others' own sound is captured.
         if not self.heard_ms or not reasons:
             return frozenset()
         owners = {person_of(owner) for media, owner in self._owners.key_of.items() if owner and is_sound(media)}
         return frozenset(reasons.keys() & owners)
 
     def _note_news(self) -> None:
-        """Count who spoke in the moment that is over; a stronger source sets the weaker ones back."""
+        # A claim of a stronger source resets the counts of the weaker ones.
         strongest = min((_RANK[source] for source in self._news), default=len(_RANK))
         for source, rank in _RANK.items():
             if rank > strongest:
@@ -165,10 +166,9 @@ class Speech:
     def _shown(
         self, source: Source, unowned_ms: int | None, now_ms: int, person_of: Callable[[str], str]
     ) -> dict[str, Reason]:
-        """Whom the source says to speak, as far as what is heard allows it."""
         row, table = SPEECH[source], self._tables[source]
         earliest_ms: int | None = None
-        if source is Source.STAGE:  # whoever is large speaks while sound of nobody in particular is heard
+        if source is Source.STAGE:  # the person shown large speaks while sound without an owner is heard
             if unowned_ms is None:
                 return {}
             earliest_ms = unowned_ms
@@ -184,14 +184,13 @@ class Speech:
         }
 
     def _meant(self, word: Statement) -> str:
-        """Return whom a word on speech means: who is told, or the owner of the media source that is, known or not."""
+        # A statement about a media source denotes its owner, known or not.
         media = word.subject.media
         return (self._owners.key_of.get(media) or f"{_OWNER}{media}") if media else word.subject.token
 
     def _weigh(
         self, reasons: Mapping[Source, Mapping[str, Reason]], unowned_ms: int | None, now_ms: int
     ) -> Source | None:
-        """Return the source that is believed, contradictions considered."""
         candidates = self._believable()
         if len(candidates) < 2:
             return candidates[0] if candidates else None
@@ -212,12 +211,12 @@ class Speech:
         return strongest
 
     def _believable(self) -> list[Source]:
-        """Return the sources that may be believed, the strongest first. A stuck protocol yields to any other."""
+        # Strongest first; a stuck protocol yields to any other source.
         sources = [source for source in self._spoke() if source not in self._dethroned]
         return sources[1:] if self.is_stuck and len(sources) > 1 and sources[0] is Source.PROTOCOL else sources
 
     def _spoke(self) -> list[Source]:
-        """Return the sources that ever told of speech, the strongest first."""
+        # All sources that ever reported speech, the strongest first.
         sources = sorted(
             (source for source, table in self._tables.items() if table.heard_ms is not None), key=_RANK.__getitem__
         )

@@ -1,7 +1,7 @@
-"""One source's word on one kind of fact: of each subject the last that was said, whatever the order in which it came.
+"""One source's statements on one kind of fact: the latest about each subject, in whatever order they arrive.
 
-Two claims of one moment leave the same words in either order: what is claimed wins over what is denied, what is said
-of a subject itself over what a snapshot leaves out.
+Two claims of one moment give the same result in either order: a claim wins over a denial, and a statement about a
+subject wins over a snapshot that leaves it out.
 """
 
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from sederunt.claims.rules import MOST_SUBJECTS, lifetime_of
 
 @dataclass(slots=True)
 class Statement:
-    """What the source last said of one subject."""
+    """The source's latest statement about one subject."""
 
     subject: Subject
     holds: bool
-    at_ms: int  # when it was said last
-    since_ms: int  # since when it is said
-    explicit: bool  # of the subject itself; else a snapshot left it out
+    at_ms: int  # when it was last repeated
+    since_ms: int  # when it was first made
+    explicit: bool  # about the subject itself; otherwise a snapshot left it out
     until_ms: int | None = None
 
     def stands(self, now_ms: int) -> bool:
@@ -27,23 +27,23 @@ class Statement:
 
 
 class SourceTable:
-    """The words of one source, by subject."""
+    """The statements of one source, by subject."""
 
     def __init__(self) -> None:
         self.words: dict[str, Statement] = {}
         self.heard_ms: int | None = None  # its last claim
-        self.first_ms: int | None = None  # its first
-        self.opened_ms: int | None = None  # its first, since it was closed last
+        self.first_ms: int | None = None  # its first claim
+        self.opened_ms: int | None = None  # its first claim since it was last closed
         self.snapshot_ms: int | None = None
         self.closed_ms: int | None = None
 
     @property
     def is_open(self) -> bool:
-        """Return whether the source said anything, and still sees."""
+        """Return whether the source has made claims, and still can."""
         return self.opened_ms is not None
 
     def take(self, claim: Claim, *, whole: bool | None = None) -> None:
-        """Note a claim. `whole` overrides whether it is a snapshot."""
+        """Note a claim. `whole` overrides its kind: whether it is a snapshot."""
         if claim.kind is Extent.CLOSED:
             if self.heard_ms is not None and claim.at_ms > self.heard_ms:
                 self.closed_ms, self.opened_ms = claim.at_ms, None
@@ -65,7 +65,7 @@ class SourceTable:
         token, previous = subject.token, self.words.get(subject.token)
         if previous is None:
             if len(self.words) < MOST_SUBJECTS or self._forget():
-                if self.snapshot_ms is not None and claim.at_ms < self.snapshot_ms:  # it was left out since
+                if self.snapshot_ms is not None and claim.at_ms < self.snapshot_ms:  # a later snapshot left it out
                     self.words[token] = Statement(subject, False, self.snapshot_ms, self.snapshot_ms, False)
                 else:
                     self.words[token] = self._word(subject, claim, claim.at_ms)
@@ -95,7 +95,7 @@ class SourceTable:
             word.at_ms = at_ms
 
     def _forget(self) -> bool:
-        """Make room: the oldest of those that are not here go first."""
+        # Statements that deny go first, the oldest of them foremost.
         absent = sorted((word.at_ms, token) for token, word in self.words.items() if not word.holds)
         for _, token in absent[: max(1, len(absent) // 2)]:
             del self.words[token]
