@@ -1,4 +1,4 @@
-"""What a host lends one bot: its journal, a browser, storage, the clock."""
+"""What a host provides to one bot: its journal, a browser, storage, the clock."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,9 +33,9 @@ class PageOpener(Protocol):
         on_trouble: Callable[[PageTrouble], None],
         now_ms: Callable[[], float],
     ) -> MeetingPage:
-        """Open a page with the in-page scripts in place, told by the clock `now_ms` (Unix milliseconds).
+        """Open a page with the in-page scripts in place, on the clock `now_ms` (Unix milliseconds).
 
-        `on_trouble` is told of what befalls the browser and leaves the page alive.
+        `on_trouble` is called for faults of the browser that the page survives.
 
         Raises SetupError, PageStuck, PageCrashed.
         """
@@ -49,7 +49,7 @@ class VendorKeys(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BotContext:
-    """Everything that one bot needs of its host. What the lifecycle calls is given the parts."""
+    """Everything that one bot needs from its host. The lifecycle passes parts of it to what it calls."""
 
     journal: Journal
     settings: Settings
@@ -63,5 +63,5 @@ class BotContext:
     vendor_keys: VendorKeys | None = None  # of live transcription
 
     def spool(self) -> PieceSpool:
-        """Open the folder where the bot's pieces wait until storage has them."""
+        """Open the folder where the bot's pieces wait for storage."""
         return PieceSpool(self.spools, self.journal.bot.id, self.objects)

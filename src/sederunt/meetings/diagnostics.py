@@ -1,7 +1,7 @@
-"""Stores evidence of how a stay ended: the claims of every stay with their reasons and, where nobody asked the bot to
+"""Stores evidence of how a stay ended: the claims of every stay with their reasons and, if nobody asked the bot to
 leave, what the page showed (screenshot, text, address, last signals, the row that decided).
 
-Callers get it as the bot's `evidence`.
+Callers see it as the bot's `evidence`.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from sederunt.meetings.journal import Journal
 from sederunt.meetings.session.roster import Roster
 from sederunt.storage.objects import Objects
 
-# The first time that a stay's claims are stored, and how often at most later on.
+# When a stay's claims are stored first, and the longest interval after that.
 FIRST_CLAIMS_S, CLAIMS_EVERY_S = 15.0, 600.0
 
 logger = log.get(component="meetings")
@@ -33,9 +33,9 @@ async def keep_diagnostics(
     objects: Objects,
     answers: bool = True,
 ) -> dict[str, str]:
-    """Store what the page shows now. Returns kind → object; of a page that is gone, only what is still known.
+    """Store what the page shows now. Returns kind → object; for a page that is gone, only what is still known.
 
-    Without `answers` the page is known to be dead or frozen and is not asked.
+    Without `answers` the page is dead or frozen and is not asked.
     """
     keys_by_kind: dict[str, str] = {}
     files: dict[str, tuple[str, Callable[[], Awaitable[bytes]]]] = {
@@ -47,7 +47,7 @@ async def keep_diagnostics(
             keys_by_kind |= await _put(objects, bot_id, kind, name, await read())
         except PageError as error:
             seen = f"{seen} ({error})" if seen else str(error)
-    # Fields are cut short, and addresses go without what may be secret: these files are for people.
+    # These files are for people, so fields are cut short, and addresses omit the query, which may be secret.
     facts = {
         "row": row,
         "seen": seen,
@@ -65,9 +65,9 @@ async def keep_diagnostics(
 
 
 async def keep_claims(bot_id: UUID, stay: str, roster: Roster, objects: Objects) -> dict[str, str]:
-    """Store the claims of a stay, and the conclusions from them with reasons. Returns kind → object.
+    """Store the claims of a stay and the conclusions from them with reasons. Returns kind → object.
 
-    `sederunt bots replay` plays the claims again.
+    `sederunt bots replay` replays the claims.
     """
     reasons = json.dumps(report(roster.fold), indent=1).encode()
     claims = await _put(objects, bot_id, "claims", f"claims-{stay}.jsonl.gz", roster.claims.packed())
@@ -79,7 +79,7 @@ async def keep_claims_meanwhile(
 ) -> None:
     """Store the claims of a stay and their reasons while it lasts, because a killed host can store nothing.
 
-    Ends with its task. Seldom, and more seldom the longer a stay lasts: thirty times in four hours.
+    Runs until its task is cancelled. The longer a stay lasts, the rarer it stores: thirty times in four hours.
     """
     stored_count, pause_s = 0, first_s
     while True:
@@ -100,7 +100,7 @@ async def _text(page: MeetingPage) -> bytes:
 
 
 async def _put(objects: Objects, bot_id: UUID, kind: str, name: str, data: bytes) -> dict[str, str]:
-    """Store one file. Returns {kind: object}, or {} if storage fails: the ending must be reported all the same."""
+    # Returns {} if storage fails, because the ending must still be reported.
     key = f"bots/{bot_id}/evidence/{name}"
     try:
         await objects.put(key, data)

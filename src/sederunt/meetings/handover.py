@@ -1,13 +1,13 @@
-"""A planned move: the new holder's page sits in the meeting before the old holder's leaves.
+"""A planned move: the new holder's page is in the meeting before the old holder's page leaves.
 
-The old holder drains and offered its job. The new one enters beside it, as another guest of the same name, and writes
-nothing: until it has claimed the bot it is nobody. Once its page is in the call and sees what is told there, it claims
-the bot, so that no word of the old holder reaches the row any more, and records; then it asks the old one for its
-place. That one makes durable what it heard, answers, and leaves. Both recordings overlap by a second, which the
-assembly merges.
+The old holder drains and has offered its job. The new holder enters beside it as another guest of the same name, and
+writes nothing until it has claimed the bot. Once its page is in the call and receives its signals, the new holder
+claims the bot, so that the old one can no longer write to the row, and records. Then it asks the old holder to leave.
+The old holder makes its recording durable, answers, and leaves. Both recordings overlap by a second, which the assembly
+merges.
 
-Where the site does not let a second one in, the old holder leaves first and the bot joins again, with a gap. Where
-the old one is silent, it is waited for no longer than the leases hold.
+If the site does not admit the second page, the old holder leaves first and the bot joins again, with a gap. If the old
+holder does not answer, the new one waits for it no longer than the leases last.
 """
 
 import asyncio
@@ -22,36 +22,36 @@ from sederunt.meetings.record.spool import PieceSpool
 from sederunt.meetings.record.stored_until import heard_until_s
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, SHORTEST_GAP_S
 
-OVERLAP_S = 1.0  # that both record: the first packets of a new page wait 0.2 s for their order
-WATCH_S = 1.0  # how often the old holder is looked for while the new one is on its way in
+OVERLAP_S = 1.0  # for which both record: the first packets of a new page wait 0.2 s for their order
+WATCH_S = 1.0  # interval of questions to the old holder while the new one enters
 
 logger = log.get(component="meetings")
 
 
 class HolderAnswer(StrEnum):
-    """What came of a question to the old holder."""
+    """The result of a question to the old holder."""
 
     DONE = "done"
-    SILENT = "silent"  # it is there, and does not answer
-    GONE = "gone"  # nobody is there
+    SILENT = "silent"  # the holder exists but does not answer
+    GONE = "gone"  # there is no holder
 
 
 class Predecessor(Protocol):
-    """The holder whose place is taken: `jobs.attend.HolderBefore`."""
+    """The old holder, which is being replaced: `jobs.attend.HolderBefore`."""
 
     async def ask(self) -> HolderAnswer:
-        """Ask whether it still holds its place: DONE for yes."""
+        """Ask whether it still holds the bot: DONE for yes."""
 
     async def leave(self) -> HolderAnswer:
-        """Have it secure what it heard, and leave: DONE once all of it is on its disk."""
+        """Have it secure its recording and leave: DONE once all of it is on its disk."""
 
 
 class Move:
-    """The move of one bot to this holder. `is_over` once the bot is claimed, by whichever way.
+    """The move of one bot to this holder. `is_over` is set once the bot is claimed in any way.
 
     Args:
-        claim: makes this holder the holder; the journal knows it afterwards. Raises Superseded.
-        lease_s: for how long a silent holder may believe that it holds the bot.
+        claim: makes this host the bot's holder, also in the journal. Raises Superseded.
+        lease_s: how long a holder that does not answer may believe that it holds the bot.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Move:
         self.alone = False  # the old holder had left before this one was inside
 
     async def watch(self) -> None:
-        """Look after the old holder while this one is on its way in; claims the bot where that one is gone."""
+        """Watch the old holder while this one enters; claim the bot if the old holder is gone."""
         silent_s = 0.0
         while True:
             answer = await self._predecessor.ask()
@@ -80,13 +80,13 @@ class Move:
             await self._clock.sleep(WATCH_S)
 
     async def take_place(self) -> None:
-        """Claim the bot while the old holder still sits. Nothing that it does is written from now on."""
+        """Claim the bot while the old holder is still in the meeting. The old holder can write nothing from now on."""
         await self._claim()
         self.is_over = True
         logger.info("place taken", action="place_taken", bot_id=str(self._journal.bot.id))
 
     async def enter_alone(self) -> None:
-        """Have the old holder leave first: the site lets no second one in. The bot is claimed afterwards."""
+        """Have the old holder leave first, because the site admits no second page; then claim the bot."""
         logger.warning("not let in beside the old page", action="move_refused", bot_id=str(self._journal.bot.id))
         await self._predecessor.leave()
         await self._take_alone()
@@ -97,7 +97,7 @@ class Move:
         self._journal.away_cause = PLANNED_MOVE
 
     async def relieve(self, spool: PieceSpool, at_s: float) -> None:
-        """Have the old holder leave, once both have recorded for a while, and write what became of the move.
+        """Have the old holder leave once both have recorded for a while, and write the result of the move.
 
         Args:
             at_s: the second of the recording at which this holder began to record.
@@ -113,7 +113,7 @@ class Move:
 
 
 async def relieved(move: Move, spool: PieceSpool, at_s: float) -> None:
-    """Run `Move.relieve`; that it failed must not end the meeting."""
+    """Run `Move.relieve`; a failure must not end the meeting."""
     try:
         await move.relieve(spool, at_s)
     except asyncio.CancelledError:

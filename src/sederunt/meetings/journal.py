@@ -1,7 +1,7 @@
-"""Writes what is told of one bot's stay, and tells its listeners. Nothing else in a meeting writes to the database.
+"""Writes the record of one bot's stay and informs its listeners. Nothing else in a meeting writes to the database.
 
-Row, events, gaps, roster, chat and live lines are written under the epoch of this holder, so that one which has lost
-its bot changes nothing. Listeners are told of a thing only after it is written.
+Row, events, gaps, roster, chat and live lines are written under this holder's epoch, so that a holder which has lost
+its bot changes nothing. Listeners hear of a change only after it is written.
 """
 
 import asyncio
@@ -29,32 +29,32 @@ from sederunt.model.status import BotStatus, StopReason, Trigger
 from sederunt.model.transcript import LiveLine
 from sederunt.model.trouble import PageTrouble
 
-# So many earlier stays of a bot keep their claims in its evidence.
+# How many earlier stays of a bot keep their claims in its evidence.
 MOST_STAYS = 5
-# A bot that waited less for a host, and found the meeting over, would have come too late anyway.
+# A bot that waited less than this for a host and found the meeting over would have been too late anyway.
 LATE_S = 30.0
 
 logger = log.get(component="meetings")
 
 
 class Feed(Protocol):
-    """Where a bot's listeners are told: `bus.feeds.EventPublisher`."""
+    """Sends messages to a bot's listeners: `bus.feeds.EventPublisher`."""
 
     def put(self, bot_id: UUID, event: Mapping[str, Any], message_id: str | None = None) -> None:
         """Send an event, in order, until the bus has it. Never waits."""
 
     async def draft(self, bot_id: UUID, message: Mapping[str, Any]) -> None:
-        """Send a `ts-draft` message to whoever listens right now."""
+        """Send a `ts-draft` message to present listeners."""
 
     async def audio(self, bot_id: UUID, pcm: bytes) -> None:
-        """Send mono PCM16 at 16 kHz to whoever listens right now."""
+        """Send mono PCM16 at 16 kHz to present listeners."""
 
 
 class Journal:
     """The record of one bot, kept by one holder. Every method may raise Superseded once another host holds the bot.
 
     Args:
-        bot: the row as it was claimed. `journal.bot` is the row as it was last read or moved by this holder.
+        bot: the row as claimed. `journal.bot` is the row as this holder last read or moved it.
     """
 
     def __init__(
@@ -62,15 +62,15 @@ class Journal:
     ) -> None:
         self.bot = bot
         self._ledger = ledger or Ledger()
-        self._spent: set[str] = set()  # budgets of which was told that they are spent
+        self._spent: set[str] = set()  # budgets that were reported as spent
         self._second_self = SecondSelf()
         self._bots, self._live_lines, self._feed = bots, live_lines, feed
         self.away_cause = HOST_LOST  # why the bot was away when this holder took it over
-        self.is_holder = True  # False for who is about to take the bot over: it writes nothing yet
+        self.is_holder = True  # False for a host that is about to take the bot over and writes nothing yet
         self._is_claiming = False
         self._untold: list[Change] = []
         self._troubles: list[PageTrouble] = []  # not written yet
-        self._written_sources: dict[str, str] = {}  # audio source → participant key, as it stands in the database
+        self._written_sources: dict[str, str] = {}  # audio source → participant key, as in the database
 
     @classmethod
     async def claim(
@@ -83,11 +83,11 @@ class Journal:
         return journal
 
     async def take_over(self, host: str) -> None:
-        """Make `host` the bot's holder instead of the one in the row. Raises Superseded where that one is no longer the
+        """Make `host` the bot's holder instead of the one in the row. Raises Superseded if that one is no longer the
         holder, or the bot has ended.
 
-        What this page told so far is dropped, because the previous holder has told it. Chat messages which that holder
-        had not told yet are kept.
+        Changes from this page so far are dropped, because the previous holder has reported them. Chat messages that it
+        had not reported yet are kept.
         """
         self._is_claiming = True
         try:
@@ -98,23 +98,23 @@ class Journal:
         self._untold = unheard([event.data for event in await self._bots.events(self.bot.id)], self._untold)
 
     async def expect_second_self(self) -> None:
-        """Note that another page of this bot joins, or has joined. Whoever appears under the bot's own name from now on
-        is not a participant; participants known before stay.
+        """Note that another page of this bot joins, or has joined. People who appear under the bot's own name from now
+        on are not participants; participants known before stay.
         """
         if not self._second_self.is_expected:
             self._second_self.expect(person.key for person in await self.participants())
 
     def end_second_self(self) -> None:
-        """Note that the other page has left: whoever joins under the bot's name now is somebody else."""
+        """Note that the other page has left: a person who joins under the bot's name now is somebody else."""
         self._second_self.end()
 
     async def note_move(self, at_s: float) -> None:
-        """Write that another host took the bot over, by plan, at a second of the recording."""
+        """Write that another host took the bot over as planned, at a second of the recording."""
         data = {"at": round(at_s, 3), "cause": PLANNED_MOVE}
         await self._bots.add_event(self.bot.id, PLANNED_MOVE, data, epoch=self.bot.epoch)
 
     async def release(self) -> None:
-        """Write that this holder gives its bot back in good order: the time away is a planned move then."""
+        """Write that this holder gives its bot back in good order, so that the time away counts as a planned move."""
         await self._bots.release(self.bot.id, self.bot.epoch)
 
     # --- the row -------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ class Journal:
     async def refresh(self) -> Bot:
         """Read the row again.
 
-        Raises Superseded where it has another holder: by that one's epoch this one would write on, and knock beside it.
+        Raises Superseded if it has another holder: with that one's epoch this holder could write, and would knock too.
         """
         row = await self._bots.get(self.bot.id)
         self._refuse_stale(row)
@@ -130,12 +130,12 @@ class Journal:
         return row
 
     async def waited_for_seat(self) -> bool:
-        """Return whether the bot had to wait for a host, and so long that it may have missed its meeting."""
+        """Return whether the bot waited for a host so long that it may have missed its meeting."""
         return seat_wait_s(await self._bots.events(self.bot.id)) >= LATE_S
 
     async def left_while_away(self) -> tuple[str, datetime] | None:
-        """Return why the bot was away when it said that it leaves, and when that was; None where it sat there, or was
-        told to leave.
+        """Return why the bot was away when its status became leaving, and when that was; None if it was in the meeting,
+        or was told to leave.
         """
         if self.bot.recording_ended_at is not None or self.bot.stop_requested:
             return None
@@ -149,9 +149,9 @@ class Journal:
         )
 
     async def is_stop_requested(self) -> bool:
-        """Ask the row whether the bot shall leave. A database that is away is asked again later: False.
+        """Ask the row whether the bot is to leave. Returns False if the database is away; it is asked again later.
 
-        Raises Superseded where the row has another holder.
+        Raises Superseded if the row has another holder.
         """
         try:
             row = await self._bots.get(self.bot.id)
@@ -164,7 +164,7 @@ class Journal:
         return row.stop_requested
 
     async def check_holder(self) -> None:
-        """Raise Superseded where the row has another holder. While the database is unreachable there can be none."""
+        """Raise Superseded if the row has another holder. While the database is unreachable there can be none."""
         await self.is_stop_requested()
 
     def _lingers(self) -> bool:
@@ -182,7 +182,7 @@ class Journal:
         data: Mapping[str, Any] | None = None,
         changes: Mapping[str, Any] | None = None,
     ) -> None:
-        """Record a transition of the status with its event. One that the status forbids changes nothing."""
+        """Record a status transition with its event. A transition that the status forbids changes nothing."""
         bot = await self._bots.record_transition(
             self.bot.id, trigger, reason=reason, data=data, epoch=self.bot.epoch, changes=changes
         )
@@ -195,11 +195,11 @@ class Journal:
     async def keep_evidence(self, objects: Mapping[str, str]) -> None:
         """Replace the bot's evidence (kind → object), except for the claims of earlier stays."""
         evidence = with_earlier(self.bot.evidence, objects)
-        self.bot = replace(self.bot, evidence=evidence)  # first: whoever is cancelled while it is written, wrote it
+        self.bot = replace(self.bot, evidence=evidence)  # first: a write may take effect although it is cancelled
         await self.mark(evidence=evidence)
 
     async def add_gap(self, start_s: float, end_s: float, cause: str) -> None:
-        """Write that nothing was recorded between two seconds of the recording."""
+        """Write a gap: nothing was recorded between two seconds of the recording."""
         gap = Gap(start=round(start_s, 3), end=round(end_s, 3), cause=cause)
         gaps = (*self.bot.gaps, gap)
         data = {"start": gap.start, "end": gap.end, "cause": cause}
@@ -209,7 +209,7 @@ class Journal:
         counters.add("recording_gap_seconds", cause, gap.end - gap.start)
 
     def note_trouble(self, trouble: PageTrouble) -> None:
-        """Note a trouble of the page for `write_troubles`. Callable from anywhere; never waits."""
+        """Queue a trouble of the page for `write_troubles`. Callable from anywhere; never waits."""
         action = {"action": "page_trouble", "bot_id": str(self.bot.id), "cause": trouble.cause}
         logger.warning(trouble.seen, recovery=trouble.recovery, **action)
         self._troubles.append(trouble)
@@ -233,7 +233,7 @@ class Journal:
     # --- the roster ----------------------------------------------------------------------------------------------
 
     async def participants(self, *, with_events: bool = False) -> list[Participant]:
-        """Read everybody whom this holder or an earlier one has written down."""
+        """Read the participants that this holder or an earlier one has written."""
         return await self._bots.participants(self.bot.id, with_events=with_events)
 
     def begin_page(self) -> None:
@@ -241,13 +241,13 @@ class Journal:
         self._untold, self._written_sources = [], {}
 
     def note(self, changes: Iterable[Change]) -> None:
-        """Take changes of the roster; `write_roster` tells the listeners of them."""
+        """Queue changes of the roster; `write_roster` sends them to the listeners."""
         self._untold.extend(changes)
 
     async def write_roster(self, roster: Roster) -> None:
-        """Write what changed since the last call, then tell the listeners.
+        """Write the changes since the last call, then tell the listeners.
 
-        A database that is away ends no meeting: what could not be written is written with a later call.
+        An unreachable database does not end the meeting: what could not be written is written by a later call.
         """
         self._second_self.find(roster, self.bot.config.bot_name)
         (changes, self._untold), sent_count = (
@@ -280,7 +280,7 @@ class Journal:
             self._untold = [*changes[sent_count:], *self._untold]
 
     async def _may_keep(self, text: str) -> bool:
-        """Count a chat message of this stay; False once a budget is spent, which is reported once."""
+        # False once a budget is spent, which is reported once.
         amounts = {"chat_messages": 1, "chat_bytes": len(text.encode("utf-8", "replace")), "event_rows": 1}
         spent_budget = next(
             (name for name, n in amounts.items() if not self._ledger.has_room(name, self.bot.id, n)), None
@@ -295,13 +295,13 @@ class Journal:
         return spent_budget is None
 
     def end_counting(self) -> None:
-        """Forget what this stay used."""
+        """Forget what this stay has used of its budgets."""
         self._ledger.forget(self.bot.id)
 
     async def end_open_speech(self, at_s: float, *, but: Collection[str] = ()) -> None:
-        """End every speaking mark that is open at a second of the recording, but those of some participants.
+        """End every speaking mark that is open at a second of the recording, except those of some participants.
 
-        Nobody is known to have spoken on while the bot was away, and an open mark would name others' words, too.
+        Nobody is known to have kept speaking while the bot was away, and an open mark would also cover others' words.
         """
         assert self.bot.recording_started_at is not None, "a bot that was never inside heard nobody speak"
         at_ms = unix_ms(self.bot.recording_started_at) + round(at_s * 1000)
@@ -316,11 +316,11 @@ class Journal:
     # --- live ----------------------------------------------------------------------------------------------------
 
     def tell(self, message: Mapping[str, Any], message_id: str | None = None) -> None:
-        """Send an event to the bot's listeners. One with the id of an earlier event is dropped by the feed."""
+        """Send an event to the bot's listeners. The feed drops an event with the id of an earlier one."""
         self._feed.put(self.bot.id, message, message_id)
 
     async def tell_draft(self, message: Mapping[str, Any]) -> None:
-        """Send words that are still being said to whoever listens right now."""
+        """Send words that are still being spoken to present listeners."""
         await self._feed.draft(self.bot.id, message)
 
     async def lines(self) -> list[LiveLine]:
@@ -328,7 +328,7 @@ class Journal:
         return await self._live_lines.of(self.bot.id)
 
     async def write_lines(self, lines: Sequence[LiveLine]) -> None:
-        """Write lines in place of those with the same ids. Raises NotFound, and whatever the database raises."""
+        """Write lines, replacing those with the same ids. Raises NotFound, and what the database raises."""
         await self._live_lines.save(self.bot.id, lines, epoch=self.bot.epoch)
 
     def tell_line(self, line: LiveLine) -> None:
@@ -336,7 +336,7 @@ class Journal:
         self.tell(line_message(line), line_message_id(self.bot.id, line))
 
     async def write_trouble(self, message: str) -> None:
-        """Write that live transcription may have missed words: the transcript is then made again after the meeting."""
+        """Write that live transcription may have missed words; the transcript is then made again after the meeting."""
         await self._bots.add_event(self.bot.id, LIVE_TROUBLE, {"message": message[:500]}, epoch=self.bot.epoch)
 
 
@@ -354,9 +354,9 @@ def unheard(history: Iterable[Mapping[str, Any]], changes: Iterable[Change]) -> 
 
 
 def with_earlier(evidence: Mapping[str, str], current: Mapping[str, str]) -> dict[str, str]:
-    """Return what is kept now, and beside it the claims of earlier stays of the bot, which its last host left.
+    """Return the current evidence together with the claims of the bot's earlier stays, which its last host left.
 
-    The latest stay's are under `claims` and `why`, those before under `claims-<stay>` and `why-<stay>`.
+    Those of the latest stay are under `claims` and `why`, earlier ones under `claims-<stay>` and `why-<stay>`.
     """
     earlier: dict[str, str] = {}
     for name, key in evidence.items():

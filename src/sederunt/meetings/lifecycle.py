@@ -1,9 +1,9 @@
 """One bot from its first knock to its ending, over as many pages as it takes.
 
-Four things can bring a bot here: a new booking (status booting), a retry after a challenge (booting again), the death
-of the host that held it (joining, recording or leaving), and a planned move (`handover`). A bot that was already
-recording comes back under the same id and goes on with its recording; the time away is marked as a gap. Each outcome is
-on the row before the next step begins.
+A bot comes here in four cases: a new booking (status booting), a retry after a challenge (booting again), the death of
+the host that held it (joining, recording or leaving), and a planned move (`handover`). A bot that was already recording
+comes back under the same id and continues its recording; the time away is marked as a gap. Each outcome is written to
+the row before the next step begins.
 """
 
 import asyncio
@@ -48,17 +48,17 @@ from sederunt.platforms.registry import platform_of
 
 _Told = TypeVar("_Told")
 
-# A minute and a half together: a database that is started anew, or a disk that is given room.
+# A minute and a half in all: enough to restart a database, or to free disk space.
 WRITE_PAUSES_S = (1.0, 2.0, 5.0, 5.0, 5.0, 10.0, 10.0, 10.0, 20.0, 20.0)
 
 logger = log.get(component="meetings")
 
 
 async def attend(context: BotContext, commands: Commands, *, move: Move | None = None) -> None:
-    """Bring a bot into its meeting, record, leave. Returns when the row says what came of it.
+    """Bring a bot into its meeting, record, leave. Returns when the result is on the row.
 
     Args:
-        move: where the bot is another holder's still, which sits in the meeting and gives its place to this one.
+        move: set if another holder still has the bot in the meeting and hands it over to this one.
 
     Raises Superseded when another host took the bot over, and lets storage and database faults through: the job is
     then given out again.
@@ -74,7 +74,7 @@ async def attend(context: BotContext, commands: Commands, *, move: Move | None =
             return
     if journal.bot.stop_requested and move is not None:
         raise Superseded(f"Bot {journal.bot.id} is to leave: its holder sees to it.")
-    if journal.bot.stop_requested:  # while nobody held it: nobody wants to see it knock any more
+    if journal.bot.stop_requested:  # the stop came while nobody held the bot, so it must not knock any more
         await conclude(journal, context.spool(), context.clock, STOPPED)
         return
     platform = platform_of(config.service)
@@ -96,7 +96,6 @@ async def attend(context: BotContext, commands: Commands, *, move: Move | None =
 async def _try_pages(
     context: BotContext, commands: Commands, platform: Platform, link: MeetingLink, move: Move | None
 ) -> Outcome:
-    """Try fresh pages, as a guest first, until an outcome is worth believing; returns that one."""
     bot = context.journal.bot
     avatar = await picture_of(
         bot, context.objects, context.readers, allow_private=context.settings.allow_private_addresses
@@ -127,7 +126,6 @@ async def _try_pages(
 
 
 async def _try_page(plan: StayPlan, number: int, identity: Identity) -> TriedPage:
-    """Open one page, and stay in it."""
     opening = open_session(
         plan.context, plan.platform, plan.commands, number=number, identity=identity, avatar=plan.avatar
     )
@@ -140,9 +138,8 @@ async def _try_page(plan: StayPlan, number: int, identity: Identity) -> TriedPag
 
 
 async def _stay_until_cut_off(plan: StayPlan, session: MeetingSession) -> Outcome:
-    """Stay in a page. It goes as soon as this host is cut off, whatever the stay waits for at that moment: another
-    host is about to knock, and an answer of an unreachable database is waited for longer than that.
-    """
+    # The page goes as soon as this host is cut off, whatever the stay waits for at that moment: another host is about
+    # to knock, and the wait for an unreachable database may take longer than that.
     cut_off = plan.commands.cut_off
     try:
         async with asyncio.timeout(None) as staying:
@@ -164,7 +161,7 @@ async def _stay_until_cut_off(plan: StayPlan, session: MeetingSession) -> Outcom
 
 
 async def _stay(plan: StayPlan, session: MeetingSession) -> Outcome:
-    """Knock, sit, leave. What the page shows of an odd ending is kept while it still stands."""
+    # If the ending is unusual, what the page shows is stored before it goes.
     context, journal = plan.context, plan.context.journal
     outcome = await _knock(plan, session) or await _sit(plan, session)
     if isinstance(outcome, CutOff):
@@ -175,7 +172,7 @@ async def _stay(plan: StayPlan, session: MeetingSession) -> Outcome:
         await session.leave()
         return outcome
     if isinstance(outcome, Departed):
-        await session.secure()  # a host that dies while it leaves shall take nothing along
+        await session.secure()  # a host that dies while the bot leaves must not lose any of it
         departure = outcome.departure
         for start_s, end_s in outcome.outages:
             await _written(plan, partial(journal.add_gap, start_s, end_s, "connection_lost"))
@@ -189,7 +186,7 @@ async def _stay(plan: StayPlan, session: MeetingSession) -> Outcome:
 
 
 async def _knock(plan: StayPlan, session: MeetingSession) -> Outcome | None:
-    """Try to get in; while the bot is another's still, look after that one meanwhile."""
+    # While another holder still has the bot, that one is watched meanwhile.
     if (move := plan.pending) is None:
         return await session.knock(plan.link, plan.limits)
     knocking = asyncio.ensure_future(session.knock(plan.link, plan.limits))
@@ -197,18 +194,18 @@ async def _knock(plan: StayPlan, session: MeetingSession) -> Outcome | None:
     try:
         await asyncio.wait({knocking, watching}, return_when=asyncio.FIRST_COMPLETED)
         if watching.done():
-            watching.result()  # a bot that could not be claimed is nobody's to knock for
+            watching.result()  # raises if the bot could not be claimed: then it must not knock
         return await knocking
     finally:
         await end(knocking, watching)
 
 
 async def _sit(plan: StayPlan, session: MeetingSession) -> Outcome:
-    """Record; a bot that is another's still is claimed first, and that one leaves when this one records."""
+    # A bot that another holder still has is claimed first; that holder leaves once this one records.
     context, journal = plan.context, plan.context.journal
     if (move := plan.pending) is None:
         away_cause, entered_at = _away_cause(plan), context.clock.now()
-        session.observer.keep_frames()  # a disk that hangs may take a minute for the row
+        session.observer.keep_frames()  # a disk that hangs may delay the row by a minute
         zero = await _written(plan, lambda: admit(journal, context.spool(), entered_at, away_cause))
         return await session.sit(started_ms=unix_ms(zero))
     await session.settle()
@@ -225,23 +222,23 @@ async def _sit(plan: StayPlan, session: MeetingSession) -> Outcome:
     await journal.end_open_speech(seconds(), but=session.observer.roster.speaking)
     try:
         outcome = await session.sit(started_ms=unix_ms(zero), on_recording=relieve)
-        await asyncio.gather(*relieving)  # also where the meeting ended meanwhile: the old page is not left behind
+        await asyncio.gather(*relieving)  # also if the meeting ended meanwhile, so that the old page is not left behind
         return outcome
     finally:
         await end(*relieving)
 
 
 async def _written(plan: StayPlan, write: Callable[[], Awaitable[_Told]]) -> _Told:
-    """Write to the row, and again where the database takes nothing: who gives up its seat for that has to knock once
-    more, and who cannot say that it leaves would come back into a meeting that is over, or threw it out.
-    """
+    # Writes to the row and retries while the database is unreachable. A bot that gave up its seat for that would have
+    # to knock again, and one that could not write that it leaves would come back into a meeting that is over or that
+    # removed it.
     for pause_s in WRITE_PAUSES_S:
         try:
             return await write()
         except (Superseded, NotFound):
             raise
         except Exception:
-            if plan.commands.cut_off.is_set():  # others have the bot by now
+            if plan.commands.cut_off.is_set():  # another host has the bot by now
                 raise
             logger.exception("row not written", action="row_unwritten", bot_id=str(plan.context.journal.bot.id))
         await plan.commands.wait(plan.context.clock.sleep(pause_s))
@@ -249,7 +246,7 @@ async def _written(plan: StayPlan, write: Callable[[], Awaitable[_Told]]) -> _To
 
 
 def _away_cause(plan: StayPlan) -> str:
-    """Return why the bot was away before this page: because of its move, where this is the first page after it."""
+    # The first page after a move was preceded by the move.
     if plan.move is None or not plan.move.alone:
         return plan.context.journal.away_cause
     plan.move.alone = False
@@ -257,7 +254,6 @@ def _away_cause(plan: StayPlan) -> str:
 
 
 async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Outcome) -> None:
-    """Write the capture facts and the claims and, if nobody asked the bot to leave, what the page showed."""
     evidence: dict[str, str] = {}
     if not is_ordinary(outcome):
         row, seen = decided_by(outcome)

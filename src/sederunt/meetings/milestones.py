@@ -30,7 +30,7 @@ logger = log.get(component="meetings")
 
 
 async def admit(journal: Journal, spool: PieceSpool, entered_at: datetime, away_cause: str) -> datetime:
-    """Write since when the bot is inside; returns the zero of its recording. A bot that came back marks a gap."""
+    """Write when the bot was admitted; return the zero of its recording. A bot that came back marks a gap."""
     zero = journal.bot.recording_started_at
     if zero is None:
         await journal.move(Trigger.ADMITTED, changes={"recording_started_at": entered_at})
@@ -53,7 +53,7 @@ async def depart(journal: Journal, clock: Clock, departure: Departure) -> None:
 
 
 async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: Outcome) -> None:
-    """Write the ending of this holder's try. What was recorded is stored first, however long storage is away."""
+    """Write how this holder's try ended. The recording is stored first, however long storage is away."""
     match outcome:
         case CutOff():
             logger.warning("left: this host was cut off", action="cut_off", bot_id=str(journal.bot.id))
@@ -65,7 +65,7 @@ async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: O
             await journal.move(Trigger.LEFT)
         case _ if journal.bot.status is BotStatus.RECORDING:
             cause, reason = loss_of(outcome, journal.away_cause)
-            # Who stops a bot that is away wants no more of the meeting.
+            # A caller who stops a bot that is away does not want the rest of the meeting.
             away = None if reason is StopReason.MANUALLY_STOPPED else (journal.away_cause, clock.now())
             await give_up_lost(journal, spool, clock, cause=cause, reason=reason, away=away)
         case Challenged():
@@ -77,7 +77,7 @@ async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: O
 async def never_admitted(journal: Journal, outcome: Refused | SignInNeeded | SignInRejected | Broken) -> None:
     ending = ending_of(outcome)
     if ending.reason is StopReason.CALL_ALREADY_FINISHED and await journal.waited_for_seat():
-        # The meeting was there in its time, and the bot was not: that is our fault, and nobody else's.
+        # The meeting took place while the bot waited for a host: that is the service's fault.
         ending = replace(ending, verdict=Verdict.NO_CAPACITY, data={**ending.data, "cause": "no_capacity"})
     await journal.move(ending.trigger, reason=ending.reason, data=ending.data, changes={"verdict": ending.verdict})
 
@@ -104,12 +104,12 @@ async def give_up_lost(
     reason: StopReason | None = None,
     away: tuple[str, datetime] | None = None,
 ) -> None:
-    """Write that the bot cannot go on. What was captured is processed, once storage has all of it.
+    """Write that the bot cannot continue. Its recording is processed once storage has all of it.
 
-    It says that it leaves first, as every bot does that recorded, although it is out of the meeting already.
+    The status becomes leaving first, as for every bot that recorded, although the bot is out of the meeting already.
 
     Args:
-        away: why it was not in the meeting at the end, and when it gave up: a last gap, behind the recording's end.
+        away: why the bot was not in the meeting at the end, and when it gave up: a last gap, after the recording's end.
     """
     if journal.bot.status is BotStatus.RECORDING:
         await journal.move(Trigger.LOST, reason=reason, data={"cause": cause})

@@ -1,6 +1,6 @@
-"""How one try at a meeting can end, and what is written to the row for each outcome. Pure.
+"""How one try at a meeting can end, and what each outcome writes to the row. Pure.
 
-Outcomes are small classes that exclude each other, instead of flags.
+Outcomes are mutually exclusive small classes, not flags.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,25 +18,25 @@ from sederunt.platforms.sign_in import SignInEnd
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Departed:
-    """The bot sat in the meeting and has left it, for this reason."""
+    """The bot was in the meeting and has left it, for this reason."""
 
     departure: Departure
-    outages: tuple[tuple[float, float], ...] = ()  # from, to: seconds of the recording that are no gaps yet
+    outages: tuple[tuple[float, float], ...] = ()  # (from, to) in seconds of the recording: not written as gaps yet
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refused:
-    """Never let in: the meeting's own answer, or the caller's stop before it came."""
+    """The bot was never let in: the meeting refused, or the caller stopped the bot before an answer."""
 
     reason: StopReason | None
     row: str
-    cause: str = ""  # what is told besides the reason
-    unexplained: bool = False  # the site does not say why: worth another try, or an account
+    cause: str = ""  # reported beside the reason
+    unexplained: bool = False  # the site does not say why: another try, or an account, may help
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignInNeeded:
-    """The site lets in nobody without an account, or wants a proof that only a person has."""
+    """The site admits nobody without an account, or asks for a proof that only a person has."""
 
     row: str
     url: str = field(default="", repr=False, compare=False)  # the page that says so
@@ -44,7 +44,7 @@ class SignInNeeded:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignInRejected:
-    """The site does not take the account, its password or its session."""
+    """The site rejects the account, its password or its session."""
 
     row: str
 
@@ -54,12 +54,12 @@ class Challenged:
     """The site takes the bot for an unwanted robot."""
 
     row: str
-    again: bool = True  # worth another try on a fresh context; a password is not offered again to a site that doubts us
+    again: bool = True  # a fresh context may help; a password is not sent again to a site that doubts the bot
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Broken:
-    """The page died, froze, or is not the page we know. Worth another try on a fresh one."""
+    """The page died, froze, or is not a page we know. A fresh one may help."""
 
     cause: str  # "page_crashed", "page_stuck", "page_changed", "connection_lost", or of a PageTrouble
     seen: str
@@ -69,7 +69,7 @@ class Broken:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CutOff:
-    """This host lost its bus for so long that others took its bots: leave, write nothing more."""
+    """This host was off the bus for so long that others took its bots: leave, write nothing more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +81,7 @@ Outcome = Departed | Refused | SignInNeeded | SignInRejected | Challenged | Brok
 
 
 def known_until_ms(outcome: Outcome | None, *, last_frame_ms: float | None, now_ms: int) -> int:
-    """Return until when a page that was left is believed: a page that broke knows nothing after its last sound."""
+    """Return until when a closed page is believed: a page that broke knows nothing after its last sound."""
     if not isinstance(outcome, Broken) or last_frame_ms is None:
         return now_ms
     return min(now_ms, round(last_frame_ms))
@@ -100,7 +100,7 @@ _REFUSALS: dict[PageState, Callable[[Reading], Outcome | None]] = {
 
 
 def outcome_of(admission: Admission) -> Outcome | None:
-    """Return how a finished try to join went; None when the bot is inside."""
+    """Return the outcome of a finished try to join; None when the bot is inside."""
     reading = admission.reading
     refusal = _REFUSALS.get(reading.state)
     if refusal is None:
@@ -109,7 +109,7 @@ def outcome_of(admission: Admission) -> Outcome | None:
 
 
 def outcome_of_sign_in(end: SignInEnd) -> Outcome | None:
-    """Return how signing in with a password went; None when the site let the account through."""
+    """Return the outcome of signing in with a password; None when the site let the account through."""
     reading = end.reading
     match reading.state:
         case PageState.SIGNED_IN:
@@ -124,7 +124,9 @@ def outcome_of_sign_in(end: SignInEnd) -> Outcome | None:
 def broken(error: PageError) -> Broken:
     """Return what a page's fault means for the try."""
     causes = {PageCrashed: "page_crashed", PageStuck: "page_stuck", PageChanged: "page_changed"}
-    otherwise = "connection_lost" if "net::ERR_" in str(error) else "page_changed"  # so browsers name what fails below
+    otherwise = (
+        "connection_lost" if "net::ERR_" in str(error) else "page_changed"
+    )  # Chromium's prefix of network errors
     return Broken(cause=causes.get(type(error), otherwise), seen=str(error))
 
 
@@ -133,12 +135,12 @@ def ended_by(trouble: PageTrouble) -> Broken:
     return Broken(cause=trouble.cause, seen=trouble.seen, recovery=trouble.recovery)
 
 
-# --- what the row is told ----------------------------------------------------------------------------------------
+# --- what is written to the row ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ending:
-    """The transition that ends a bot which was never inside."""
+    """The transition that ends a bot that was never inside."""
 
     trigger: Trigger
     data: Mapping[str, object]
@@ -147,7 +149,7 @@ class Ending:
 
 
 def ending_of(outcome: Refused | SignInNeeded | SignInRejected | Broken) -> Ending:
-    """Return what is written to the row for a try that ended before the bot was admitted."""
+    """Return what to write to the row for a try that ended before the bot was admitted."""
     match outcome:
         case Refused(reason=reason, row=row, cause=cause):
             trigger = Trigger.STOPPED if reason is StopReason.MANUALLY_STOPPED else Trigger.REFUSED
@@ -161,7 +163,7 @@ def ending_of(outcome: Refused | SignInNeeded | SignInRejected | Broken) -> Endi
             return Ending(trigger=Trigger.CRASHED, data=data, verdict=Verdict.ENGINE_FAILED)
 
 
-# What a refusal means for a bot that had been inside before: the meeting went on or ended without it.
+# What a refusal means for a bot that was inside before: the meeting went on or ended without it.
 _AFTER_LOSS: Mapping[StopReason | None, StopReason] = {
     StopReason.CALL_ALREADY_FINISHED: StopReason.MEETING_ENDED,
     StopReason.INVALID_MEETING_URL: StopReason.MEETING_ENDED,
@@ -179,21 +181,21 @@ def loss_of(outcome: Outcome, away_cause: str = HOST_LOST) -> tuple[str, StopRea
     match outcome:
         case Broken(cause=cause):
             return cause, None
-        # The site put another page into the call's place, and nobody is there to let the bot in again.
+        # The site replaced the call by another page, and nobody is there to let the bot in again.
         case Refused(reason=StopReason.WAITING_ROOM_TIMEOUT) if away_cause == PAGE_LEFT:
             return away_cause, StopReason.MEETING_ENDED
         case Refused(unexplained=unexplained, cause=cause) if unexplained or cause == MEETING_FULL:
-            return away_cause, None  # nobody was seen to refuse it
+            return away_cause, None  # no sign that a person refused it
         case Refused(reason=reason):
             return away_cause, _AFTER_LOSS.get(reason)
     return away_cause, None
 
 
-# --- what is kept of it ------------------------------------------------------------------------------------------
+# --- what is stored as evidence -----------------------------------------------------------------------------------
 
 
 def is_ordinary(outcome: Outcome) -> bool:
-    """Return whether an ending needs no explanation. Long silence does: it may be a capture that is deaf."""
+    """Return whether an ending needs no explanation. Long silence needs one: the capture may be deaf."""
     match outcome:
         case Departed(departure=departure):
             return departure.reason not in (StopReason.KICKED, StopReason.SILENCE_DETECTION_TRIGGERED)

@@ -1,4 +1,4 @@
-"""What follows from each page that a bot tried: another one, as whom and when, or an outcome that is believed."""
+"""Decides after each page that a bot tried: another page, under which identity and when, or a final outcome."""
 
 from dataclasses import dataclass, replace
 
@@ -18,17 +18,17 @@ from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.platform import Platform
 
 MAX_PAGES = 3  # fresh pages in a row before a broken one is believed
-STEADY_S = 60.0  # a page that was in the meeting for so long was a good one
-# Before a fresh page, after the first broken one in a row, the second, and so on. The first is short: a page that
-# merely crashed shall be back at once. The later ones outlive a network that is away.
+STEADY_S = 60.0  # a page that was in the meeting for this long counts as good
+# Before a fresh page, after the first broken one in a row, the second, and so on. The first is short, because a page
+# that merely crashed should be back at once. The later ones outlast a network outage.
 PAUSES_S = (1.0, 5.0, 15.0, 30.0)
-# A recording is given up only after it has been away for so long: a router that starts anew or a provider that
-# stumbles takes minutes, and the rest of the meeting is worth more than they are.
+# A recording is given up only after it has been away this long: a router that restarts or an outage of a provider takes
+# minutes, and the rest of the meeting is worth more than they are.
 OUTAGE_S = 300.0
-MOST_PAGES = 20  # fresh pages in a row though each sat for a moment: each is one more coming and going in the meeting
+MOST_PAGES = 20  # fresh pages in a row, even if each sat for a moment: each joins and leaves in everybody's sight
 
 
-KEPT_OUT = "kept_out"  # of a recording, without a reason that could be believed
+KEPT_OUT = "kept_out"  # kept out of a recording without a reason that is final
 STOPPED = Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")
 
 logger = log.get(component="meetings")
@@ -36,16 +36,16 @@ logger = log.get(component="meetings")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriedPage:
-    """What came of one page."""
+    """The result of one page."""
 
     outcome: Outcome
-    identity: Identity  # as whom it was in the end
+    identity: Identity  # the page's final identity
     sat_s: float = 0.0  # seconds in the meeting
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StayPlan:
-    """What every page of one holder is opened for, and with."""
+    """What all pages of one holder have in common."""
 
     context: BotContext
     commands: Commands
@@ -57,22 +57,22 @@ class StayPlan:
 
     @property
     def pending(self) -> Move | None:
-        """Return the move for as long as the bot is another holder's."""
+        """Return the move while another holder still has the bot."""
         return self.move if self.move is not None and not self.move.is_over else None
 
 
 class PageTries:
-    """What the pages of one holder came to so far, and what follows: an outcome that is believed, or another page."""
+    """The results of one holder's pages so far, and what follows from them: a final outcome, or another page."""
 
     def __init__(self, plan: StayPlan, identity: Identity) -> None:
-        self.identity = identity  # as whom the next page is opened
+        self.identity = identity  # of the next page
         self._plan = plan
         self._journal = plan.context.journal
         self._failures = PageFailures(plan.context.clock)
         self._refusals = 0
 
     async def believed(self, page: TriedPage) -> Outcome | None:
-        """Return the outcome that ends the tries; None where another page is to be opened now. Raises Superseded."""
+        """Return the outcome that ends the tries; None if another page is to be opened now. Raises Superseded."""
         outcome = page.outcome
         if isinstance(outcome, CutOff | Moved):
             return outcome
@@ -89,7 +89,7 @@ class PageTries:
             case Challenged(again=True) | Refused(unexplained=True):
                 return await self._after_keeping_out(outcome)
             case Refused(cause=cause) if cause == MEETING_FULL and self._was_inside:
-                return await self._come_back(outcome)  # its own former page may still count, and somebody may leave
+                return await self._come_back(outcome)  # the bot's former page may still count, and somebody may leave
             case Broken():
                 return await self._after_break(outcome, page.sat_s)
         return outcome
@@ -106,16 +106,15 @@ class PageTries:
         return None
 
     async def _enter_alone(self, move: Move) -> None:
-        """Have the old holder leave first, because the site did not admit the new one beside it."""
+        # The old holder has to leave first, because the site did not admit the new one beside it.
         if self._plan.commands.stop.is_set():
             raise Superseded(f"Bot {self._journal.bot.id} is to leave: its holder sees to it.")
         await move.enter_alone()
         self._plan.limits.begin_again()
 
     async def _after_keeping_out(self, outcome: Challenged | Refused) -> Outcome | None:
-        """Enter as the caller's account, where there is one: guests may be kept out altogether, and a person with an
-        account is no robot. A recording is worth more pages: it goes on behind such a page, and a fresh one may get by.
-        """
+        # Use the caller's account if there is one: the site may admit no guests at all, and takes a person with an
+        # account for no robot. A recording is worth more pages: the meeting goes on, and a fresh page may get in.
         if self.identity is GUEST and self._journal.bot.config.authentication is not None:
             identity = await identity_or_end(self._plan.context, SignInNeeded(row=outcome.row))
             if isinstance(identity, Identity) or not self._was_inside:
@@ -125,7 +124,7 @@ class PageTries:
         return await self._after_refusal(outcome) if isinstance(outcome, Refused) else outcome
 
     async def _come_back(self, outcome: Challenged | Refused) -> Outcome | None:
-        """Try to get back into a recording for as long as after a page that broke."""
+        # A recording is tried again for as long as after a page that broke.
         result = await self._after_break(Broken(cause=KEPT_OUT, seen=outcome.row), 0.0)
         return outcome if isinstance(result, Broken) else result
 
@@ -139,7 +138,7 @@ class PageTries:
         self._journal.note_trouble(PageTrouble(cause=outcome.cause, seen=outcome.seen, recovery=outcome.recovery))
         await self._journal.write_troubles()
         self._failures.add(sat_s=sat_s)
-        if sat_s:  # what threw it out, not what kept it out
+        if sat_s:  # the cause is what ended a stay, not what kept the bot out
             self._journal.away_cause = outcome.cause
         out_of_time = self._plan.limits.left_s <= 0 and not self._was_inside
         if out_of_time or not outcome.again or self._failures.are_believed(recording=self._was_inside):
@@ -148,7 +147,7 @@ class PageTries:
         return await self._pause(self._failures.pause_s)
 
     async def _pause(self, pause_s: float) -> Outcome | None:
-        """Wait before the next page; returns the outcome where a command came meanwhile. Raises Superseded."""
+        # Returns an outcome if a command came meanwhile. Raises Superseded.
         commands = self._plan.commands
         await commands.wait(self._plan.context.clock.sleep(pause_s))
         if commands.cut_off.is_set():
@@ -167,16 +166,16 @@ class PageFailures:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._count = 0
-        self._away_since = clock.monotonic()  # the last time that the bot sat
+        self._away_since = clock.monotonic()  # when the bot was last in the meeting
 
     def add(self, *, sat_s: float) -> None:
-        """Count one more broken page, which had been in the meeting for `sat_s` seconds."""
+        """Count one more broken page, which was in the meeting for `sat_s` seconds."""
         self._count = 1 if sat_s >= STEADY_S else self._count + 1
         if sat_s:
             self._away_since = self._clock.monotonic()
 
     def are_believed(self, *, recording: bool) -> bool:
-        """Return whether no further page is worth trying; a recording is given up much later than a first try."""
+        """Return whether to stop trying pages; a recording is given up much later than a first try."""
         if not recording:
             return self._count >= MAX_PAGES
         away_s = self._clock.monotonic() - self._away_since
@@ -189,7 +188,7 @@ class PageFailures:
 
 
 async def identity_or_end(context: BotContext, outcome: SignInNeeded) -> Identity | Outcome:
-    """Return as whom the bot goes on now that a guest is not let in, or how it ends."""
+    """Return the identity with which to go on now that guests are not admitted, or how the bot ends."""
     try:
         return replace(await identity_of(context.journal.bot, context.accounts), asked_at=outcome.url)
     except NoIdentity:

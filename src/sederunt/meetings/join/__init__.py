@@ -1,1 +1,1 @@
-"""How a bot gets in: as whom it enters, how its page is opened, and the way through the door."""
+"""How a bot joins: the identity it uses, how its page is opened, and how it gets in."""

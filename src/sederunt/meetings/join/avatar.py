@@ -1,4 +1,4 @@
-"""The picture that a bot's camera shows: uploaded with the bot, or at an address the caller named."""
+"""The picture that a bot's camera shows: uploaded with the bot, or fetched from an address that the caller gave."""
 
 import asyncio
 from uuid import UUID
@@ -12,7 +12,7 @@ from sederunt.model.bot import Bot
 from sederunt.storage.objects import Objects
 
 MOST_BYTES = 5_000_000
-FETCH_S = 15.0  # a picture is not worth being late for a meeting
+FETCH_S = 15.0  # a picture must not make the bot late for its meeting
 IDLE_S = 5.0
 DRAW_S = 30.0
 
@@ -20,11 +20,11 @@ logger = log.get(component="meetings")
 
 
 async def picture_of(bot: Bot, objects: Objects, readers: Readers, *, allow_private: bool) -> bytes | None:
-    """Return the bot's picture, ready for its page; None where it has none, or it cannot be had (the log says why).
+    """Return the bot's picture, ready for its page; None if it has none or cannot get it (the log says why).
 
     Args:
-        readers: lends the place in which it is drawn.
-        allow_private: whether addresses on private networks may be asked.
+        readers: provide the place in which the picture is drawn.
+        allow_private: whether addresses on private networks may be fetched.
     """
     config = bot.config
     try:
@@ -42,7 +42,7 @@ async def picture_of(bot: Bot, objects: Objects, readers: Readers, *, allow_priv
 
 
 async def picture_at(address: str, account_id: UUID, readers: Readers, *, allow_private: bool) -> bytes:
-    """Return the picture at an address that a caller named, ready for a page.
+    """Return the picture at an address that a caller gave, ready for a page.
 
     Raises DestinationError, MediaError, TimeoutError.
     """
@@ -50,7 +50,7 @@ async def picture_at(address: str, account_id: UUID, readers: Readers, *, allow_
 
 
 async def _drawn(data: bytes, account_id: UUID, readers: Readers) -> bytes:
-    """Return a picture as the camera shows it. It may be anything, so another process reads it."""
+    # The data may be anything, so another process reads them.
     try:
         async with asyncio.timeout(DRAW_S), readers.place(account_id) as gives_way:
             return await sandboxed_image(data, gives_way=gives_way)

@@ -1,4 +1,4 @@
-"""The way in: sign in where a password has to, then join; one page, one try."""
+"""Enters a meeting: signs in if a password is needed, then joins. One page, one try."""
 
 import asyncio
 import contextlib
@@ -31,10 +31,10 @@ from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.sign_in import sign_in
 
-# What an address of another host means to a site: a wall against robots, or a fault of its own.
+# How a platform reads an address of another host: a check against robots, or a fault of the site.
 _LED_AWAY = frozenset({PageState.CHALLENGED, PageState.TROUBLE})
 
-ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
+ASK_ROW_EVERY_S = 5.0  # the row has a stop even if its command was lost
 
 logger = log.get(component="meetings")
 
@@ -50,14 +50,14 @@ async def enter(
     on_identity: Callable[[Identity], None],
     noted: Callable[[], Collection[str]],
 ) -> Outcome | None:
-    """Go into the meeting; returns None once inside, else how the try ended. Raises PageError.
+    """Enter the meeting; return None once inside, else how the try ended. Raises PageError.
 
-    The meeting is opened in the tab that signed in: a fresh one races the site's silent sign-in and is taken for a
+    The meeting is opened in the tab that signed in: a fresh tab races the site's silent sign-in and is taken for a
     guest's (platforms.md, B2).
 
     Args:
-        on_identity: called with the identity that the page has once it has signed in.
-        noted: the decoder's word on signals.
+        on_identity: called with the page's identity after it has signed in.
+        noted: returns what the decoder has noted about signals.
     """
     bot = context.journal.bot
 
@@ -95,15 +95,15 @@ async def enter(
 
 
 def was_shown_out(platform: Platform, reading: Reading) -> bool:
-    """Return whether the site led the page to another host. For a bot that waited to be let in this is a refusal: it
-    does not mean that the site took it for a robot, or is broken."""
+    """Return whether the site led the page to another host. For a bot that waited to be let in this is a refusal, and
+    not a check against robots or a fault of the site."""
     return reading.state in _LED_AWAY and names_no_meeting(platform.parse_link, reading.url)
 
 
 async def until_entered(
     entering: Coroutine[Any, Any, Outcome | None], page: MeetingPage, commands: Commands, journal: Journal
 ) -> Outcome | None:
-    """Wait for the end of `enter`; a stop, a cut-off or the death of the page ends the waiting at once."""
+    """Wait for the end of `enter`; a stop, a cut-off or the death of the page ends the wait at once."""
     joining = asyncio.ensure_future(entering)
     interruptions: dict[asyncio.Future[Any], Callable[[], Outcome]] = {
         asyncio.ensure_future(event.wait()): outcome
@@ -141,7 +141,7 @@ async def _sign_in(
     identity: Identity,
     on_state: Callable[[Reading], None],
 ) -> Identity | Outcome:
-    """Return the identity with the state that the site gave for the password, sealed already; or how it ended."""
+    # The returned identity has the state that the site gave for the password, which is sealed already.
     assert identity.credentials is not None, "there is a password to try"
     assert identity.meeting_account is not None, "a password comes with its account"
     if platform.accounts.pages is None:
@@ -163,6 +163,6 @@ async def _sign_in(
     logger.info("signed in", action="signed_in", row=end.reading.row, **ids)
     try:
         await context.accounts.renew_state(account, bot.account_id, state)
-    except NotFound as error:  # removed meanwhile: this bot goes on, the next one will not
+    except NotFound as error:  # the account was removed meanwhile: this bot goes on, the next one cannot
         logger.warning("state not kept", action="renewal_failed", why=str(error), **ids)
     return replace(identity, storage_state=state, credentials=None)

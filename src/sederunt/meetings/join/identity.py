@@ -1,6 +1,6 @@
-"""As whom a bot enters: a guest, an account whose browser state or password is kept sealed, or the holder of a token.
+"""The identity under which a bot enters: a guest, an account with sealed browser state or password, or a token holder.
 
-Nothing of it touches the disk: state goes from its sealed row into the browser's memory, and back when the site has
+None of it touches the disk: state goes from its sealed row into the browser's memory, and back when the site has
 prolonged it; a password goes into the site's own field.
 """
 
@@ -36,7 +36,7 @@ class OpenedAccount(Protocol):
 
 
 class AccountSource(Protocol):
-    """Where meeting accounts are kept; every question names the tenant."""
+    """The store of meeting accounts; every call names the tenant."""
 
     async def open(self, meeting_account_id: UUID, account_id: UUID) -> OpenedAccount: ...
 
@@ -44,18 +44,18 @@ class AccountSource(Protocol):
 
 
 class Stateful(Protocol):
-    """A page that can tell its storage state."""
+    """A page that can return its storage state."""
 
     async def storage_state(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identity:
-    """As whom one page enters."""
+    """The identity under which one page enters."""
 
     meeting_account: UUID | None = None
     storage_state: Mapping[str, Any] | None = field(default=None, repr=False)  # of a browser that is signed in
-    credentials: Credentials | None = field(default=None, repr=False)  # for where there is no state, or a void one
+    credentials: Credentials | None = field(default=None, repr=False)  # used if there is no state, or an invalid one
     token: str | None = field(default=None, repr=False)  # for the meeting's address
     asked_at: str = field(default="", repr=False)  # the page on which a guest was asked to sign in
 
@@ -68,10 +68,10 @@ class Identity:
         return self.credentials is not None and not self.signed_in
 
     def next_after_rejection(self, last_identity: "Identity") -> "Identity | None":
-        """Return as whom to come back to a site that says a session is void; None where it has to be believed.
+        """Return the identity with which to retry after a site called a session invalid; None to accept the rejection.
 
-        `last_identity` is who the rejected page was in the end. A kept state that is void is made good by the password. A
-        state that the password gave a moment ago is worth another page: the site's own pages race its silent sign-in.
+        `last_identity` is the rejected page's final identity. If stored state is invalid, the password replaces it.
+        State that the password gave a moment ago is worth another page: the site's own pages race its silent sign-in.
         """
         if self.has_to_sign_in:
             return last_identity if last_identity.storage_state is not None else None
@@ -86,7 +86,7 @@ class NoIdentity(Exception):
 
 
 class VoidIdentity(Exception):
-    """What the caller gave cannot sign in any more; the text names the row that says so."""
+    """What the caller gave no longer allows signing in; the text names the row that says so."""
 
 
 async def identity_of(bot: Bot, accounts: AccountSource) -> Identity:
@@ -113,7 +113,7 @@ async def identity_of(bot: Bot, accounts: AccountSource) -> Identity:
 
 
 async def renew(bot: Bot, identity: Identity, page: Stateful, accounts: AccountSource) -> None:
-    """Keep what the site has made of the state: it prolongs a sign-in that is used. Never raises for a lost page."""
+    """Keep the state as the site has changed it, since sites prolong a sign-in in use. Never raises for a lost page."""
     if identity.meeting_account is None:
         return
     try:

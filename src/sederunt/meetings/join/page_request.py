@@ -1,4 +1,4 @@
-"""How a bot's page is opened: which kind of browser, which capture, from settings and the bot's own wishes."""
+"""How a bot's page is opened: the kind of browser and the capture, from settings and the bot's configuration."""
 
 from typing import Literal
 
@@ -38,7 +38,7 @@ def page_request(
 
 
 def batch_ms(config: BotConfig, capture: CaptureSettings) -> int:
-    """Return how long the page gathers packets: each message costs, which only a live listener is worth."""
+    """Return how long the page gathers packets: each message has a cost that is worth it only for live listeners."""
     if is_live_here(config.transcription_model):
         return capture.live_batch_ms
     if config.realtime_audio:
@@ -48,7 +48,7 @@ def batch_ms(config: BotConfig, capture: CaptureSettings) -> int:
 
 
 def browser_mode(browser: BrowserSettings) -> Literal["shell", "headless", "headful"]:
-    """Return headful for the real services, which look closely; the shell where host rules lead to practice sites."""
+    """Return headful for the real services, which look closely; the shell if host rules lead to practice sites."""
     if browser.mode != "auto":
         return browser.mode
     return "shell" if browser.host_rules else "headful"
