@@ -17,9 +17,9 @@ from sederunt.model.transcript import LiveLine
 from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.transcription.live import Event, Final, LiveSegment, Partial, Revised, Trouble
 
-NAMES_S = 1.0  # how often lines without a name are looked at again
-TOLD_AGAIN_S = 60.0  # what the last holder wrote so shortly before its death, listeners may not have heard
-LATE = "live_speech_late"  # as the bot's history calls an engine that does not follow, and loses nothing
+NAMES_S = 1.0  # how often lines without a name are checked again
+TOLD_AGAIN_S = 60.0  # listeners may have missed what the last holder wrote this shortly before its death
+LATE = "live_speech_late"  # in the bot's history: an engine that falls behind but loses nothing
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 logger = log.get(component="meetings")
@@ -40,12 +40,12 @@ class LineWriter:
 
     @property
     def waiting(self) -> int:
-        """Return how many final segments are not written yet."""
+        """Return the number of final segments that are not written yet."""
         return len(self._finals)
 
     @property
     def language(self) -> str | None:
-        """Return the language that was spoken most; None where none was told."""
+        """Return the language that was spoken most; None if none was reported."""
         return next((language for language, _ in self._languages.most_common(1)), None)
 
     def tell_again(self, lines: Sequence[LiveLine]) -> None:
@@ -75,7 +75,7 @@ class LineWriter:
         self._some.set()
 
     def trouble(self, message: str, *, lossy: bool = True) -> None:
-        """Tell the listeners, and the bot's history, that something is wrong; `lossy`: words may be missing for it."""
+        """Report a problem to the listeners and the bot's history; `lossy`: words may be missing because of it."""
         logger.warning("live transcription", action="live_trouble", bot_id=self._bot_id, why=message)
         self._journal.tell({"type": "error", "data": {"message": message}})
         if lossy:
@@ -85,7 +85,7 @@ class LineWriter:
             self._journal.note_trouble(PageTrouble(cause=LATE, seen=message, recovery=Recovery.NONE))
 
     def fault(self, what: str) -> None:
-        """Log and tell a fault of our own; once, for it may come back with every packet."""
+        """Log and report a fault of this program; only once, because it may recur with every packet."""
         if not self._has_failed:
             self._has_failed = True
             logger.exception(what, action="live_faulty", bot_id=self._bot_id)
@@ -97,7 +97,7 @@ class LineWriter:
         self._some.set()
 
     async def run(self) -> None:
-        """Write lines as they come, and names as they are found out. Raises Superseded, NotFound."""
+        """Write lines as they come, and names as they become known. Raises Superseded, NotFound."""
         while not (self._over and not self._finals and not self._troubles):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(NAMES_S):
@@ -132,8 +132,8 @@ class LineWriter:
             await self._journal.tell_draft({"type": "ts-draft", "data": self._lines.draft(segment, meeting)})
 
     async def _keep(self, lines: Sequence[LiveLine]) -> None:
-        """Write lines, retrying while the database is unreachable: only lines that cannot be lost are published."""
-        latest = {line.segment_id: line for line in lines}  # of two states of one line the later
+        # Retries while the database is unreachable: only lines that cannot be lost are published.
+        latest = {line.segment_id: line for line in lines}  # the later of two states of a line
         for pause_s in itertools.chain(PAUSES_S, itertools.repeat(PAUSES_S[-1])):
             try:
                 await self._journal.write_lines(list(latest.values()))

@@ -1,8 +1,8 @@
-"""What is said live, written down: each final segment with its voice, the voice's number, and its name. Pure.
+"""The live transcript: each final segment with its voice, the voice's number, and the speaker's name. Pure.
 
-A name may not be known when a segment is final: whose source it is, or who was marked as speaking, may be told a
-moment later. Such a line is told anew once its name is known. A voice keeps its number for the bot's whole life, and
-in mixed sound, where its label tells it from others, its name too.
+The name may not be known when a segment is final: the source's owner, or who was marked as speaking, may be reported a
+moment later. Such a line is published again once its name is known. A voice keeps its number for the bot's whole life,
+and in mixed sound, where a label identifies it, also its name.
 """
 
 import re
@@ -18,23 +18,23 @@ from sederunt.transcription.profanity import mask_utterances
 from sederunt.transcription.text import clamped, runs
 from sederunt.transcripts.attribution import MeetingFacts, NamedUtterance, SourceSpeech, is_mixed, voices_in
 
-# What was said so lately helps to tell voices apart, and may still get its name.
+# Speech this recent helps to tell voices apart, and may still get its name.
 RECENT_S = 120.0
-# A line is told anew under a name that is now known of so much of it.
+# A line is published again once a name is known for this share of it.
 COVERED = 0.7
-# Nothing that is said is shorter.
+# The least length of speech.
 SHORTEST_S = 0.01
-# Voices without a name are called so by attribution; the next page's labels begin behind those of earlier ones.
+# Attribution gives voices without a name these labels; the next page's labels continue after those of earlier pages.
 _LABELLED = re.compile(r" voice (\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """One segment of a source, and the lines it became."""
+    """One segment of a source, and the lines made from it."""
 
     utterance: Utterance
     lines: tuple[str, ...] = ()
-    label: int | None = None  # whose voice, where voices of the source are told apart
+    label: int | None = None  # of the voice, if voices of the source are told apart
 
 
 class LiveLines:
@@ -42,17 +42,17 @@ class LiveLines:
 
     Args:
         kept: what earlier holders and pages wrote down.
-        mask_lang: the language whose profanity is masked where a segment tells none, "" for one that is not known;
-            None: nothing is masked.
+        mask_lang: the language whose profanity is masked if a segment names none, "" for an unknown one; None: nothing
+            is masked.
     """
 
     def __init__(self, earlier_lines: Iterable[LiveLine] = (), *, mask_lang: str | None = None) -> None:
         self._mask_lang = mask_lang
-        self._langs: dict[str, str] = {}  # source → the language of its last final segment that told one
+        self._langs: dict[str, str] = {}  # source → the language of its last final segment that named one
         self._numbers: dict[str, int] = {}
-        self._drafted: dict[str, int] = {}  # voices without a line so far → the number that their drafts were told with
+        self._drafted: dict[str, int] = {}  # voice without a line so far → the number in its drafts
         self._lines: dict[str, LiveLine] = {}
-        self._heard: dict[str, dict[str, _Heard]] = {}  # source → segment id → what was said
+        self._heard: dict[str, dict[str, _Heard]] = {}  # source → segment id → segment
         self._names = VoiceNames()
         self._first_label = 0
         for line in earlier_lines:
@@ -62,7 +62,7 @@ class LiveLines:
             self._remember(line, line.segment_id, _Heard(line.segment.utterances[0], (line.segment_id,)))
 
     def final(self, live_segment: LiveSegment, meeting: MeetingFacts) -> list[LiveLine]:
-        """Return the lines of a final segment: several where people share it. The first has the segment's id."""
+        """Return the lines of a final segment: several if people share it. The first has the segment's id."""
         if live_segment.lang:
             self._langs[live_segment.source] = live_segment.lang
         previous = self._heard.get(live_segment.source, {}).get(live_segment.segment_id)
@@ -123,7 +123,6 @@ class LiveLines:
         }
 
     def _heard_now(self, live_segment: LiveSegment) -> _Heard:
-        """Return a segment as it is kept, its lines left open."""
         label = None if live_segment.label is None else self._first_label + live_segment.label
         number = label or 0
         utterance = Utterance(
@@ -140,7 +139,7 @@ class LiveLines:
         return _Heard(utterance, label=label)
 
     def _parts(self, live_segment: LiveSegment, entry: _Heard, meeting: MeetingFacts) -> list[NamedUtterance]:
-        """Return who says what in this segment; others of its source may be said at the same time."""
+        # Other segments of the source may overlap with this one.
         has_labels = entry.label is not None and is_mixed(live_segment.source, meeting.links)
         recent_entries = self._heard_in(live_segment.source, has_labels=has_labels, meeting=meeting)
         voices = self._voices(
@@ -151,7 +150,7 @@ class LiveLines:
         return [self._names.recalled(part, meeting) for part in own_parts] if has_labels else own_parts
 
     def _heard_in(self, source: str, *, has_labels: bool, meeting: MeetingFacts) -> dict[str, _Heard]:
-        """Return what was said of late in a source, by segment: where voices are told apart, or the rest of it."""
+        # Either the segments whose voices are told apart, or the rest.
         mixed = is_mixed(source, meeting.links)
         entries = self._heard.get(source, {}).items()
         return {id_: each for id_, each in entries if (mixed and each.label is not None) == has_labels}
@@ -159,7 +158,7 @@ class LiveLines:
     def _voices(
         self, source: str, meeting: MeetingFacts, entries: Mapping[str, _Heard], *, has_labels: bool
     ) -> list[NamedUtterance]:
-        """Return who says what in these segments of a source; all others help to judge."""
+        # The segments of all other sources help to judge.
         mixed = is_mixed(source, meeting.links)
         speech = SourceSpeech(source=source, utterances=_in_order(entries), mixed=mixed, diarized=has_labels)
         rest = (
@@ -183,8 +182,8 @@ class LiveLines:
     def _revised(
         self, live_segment: LiveSegment, previous: _Heard, current: _Heard, meeting: MeetingFacts
     ) -> list[LiveLine]:
-        """Return published lines with new words, split where the lines were so that each keeps its voice; unless the
-        voice itself turned out to be somebody else's."""
+        # Published lines get their new words, split where the lines were split so that each keeps its voice, unless the
+        # voice turned out to be somebody else's.
         lines = [self._lines[id_] for id_ in previous.lines]
         if previous.label != current.label:
             self._heard[live_segment.source][live_segment.segment_id] = replace(current, lines=previous.lines)
@@ -205,7 +204,7 @@ class LiveLines:
         return new_lines
 
     def _of_another(self, line: LiveLine, part: NamedUtterance) -> LiveLine:
-        """Return a line, its words as they were, as said by whoever says this part."""
+        # The words stay as they were; the speaker is that of the part.
         new_segment = self._segment(part, line.source)
         segment = replace(
             line.segment,
@@ -216,7 +215,7 @@ class LiveLines:
         return replace(line, voice=part.voice, segment=segment)
 
     def _named(self, line: LiveLine, part: NamedUtterance) -> LiveLine:
-        """Return a line whose voice turned out to be somebody's. A source of one person hands its number over."""
+        # The line's speaker became known. The number of a source of one person passes to that person.
         if part.voice not in self._numbers:
             is_own_source = line.voice == f"source {line.source}" and not line.source.startswith("track-")
             self._numbers[part.voice] = self._numbers[line.voice] if is_own_source else self._next_number()
@@ -234,7 +233,7 @@ class LiveLines:
         return part.segment(self._numbers[part.voice])
 
     def _draft_number(self, voice: str, source: str) -> int:
-        """Return the number that a voice keeps. One that gets its name between two drafts is the same voice."""
+        # A voice that gets its name between two drafts is still the same voice.
         if voice in self._numbers:
             return self._numbers[voice]
         if voice not in self._drafted:
@@ -260,19 +259,17 @@ def _in_order(entries: Mapping[str, _Heard]) -> tuple[Utterance, ...]:
 
 
 def _is_of(part: Utterance, whole: Utterance) -> bool:
-    """Return whether an utterance is another, or was cut from it."""
     return part.words[0] in whole.words if part.words else part == whole
 
 
 def _covering(line: LiveLine, parts: Iterable[NamedUtterance]) -> NamedUtterance | None:
-    """Return the part that covers most of a line and has a name; None if there is none."""
     length_s = max(line.segment.end - line.segment.start, SHORTEST_S)
     named_parts = (part for part in parts if part.name is not None)
     return next((part for part in named_parts if _shared_s(line, part) >= COVERED * length_s), None)
 
 
 def _shared_s(line: LiveLine, part: NamedUtterance) -> float:
-    """Return how long a line and a part are both said; below zero, how far they are apart."""
+    # The length of the overlap; below zero, the distance between the two.
     segment, utterance = line.segment, part.utterance
     end = min(max(segment.end, segment.start + SHORTEST_S), max(utterance.end, utterance.start + SHORTEST_S))
     return end - max(segment.start, utterance.start)

@@ -1,7 +1,7 @@
-"""What a bot with realtime sockets does beside its recorder: mixed sound for listeners, and a transcript as it grows.
+"""The live side of a bot with realtime sockets, beside its recorder: mixed sound for listeners, and a live transcript.
 
-Whatever goes wrong here is told, and never ends the meeting: the recording goes on, and after the meeting it is
-transcribed like any other.
+Faults here are reported and never end the meeting: the recording goes on, and is transcribed after the meeting like any
+other.
 """
 
 import asyncio
@@ -31,19 +31,19 @@ from sederunt.transcription.sessions import NO_COPY_NOTES, CopyNotes
 from sederunt.transcripts.attribution import is_mixed
 from sederunt.transcripts.vendor_memory import LiveCopies, Owner
 
-WRITE_S = 60.0  # how long the last lines wait for a database that is away
+WRITE_S = 60.0  # how long the last lines wait for an unreachable database
 
 logger = log.get(component="meetings")
 
 
 async def warm_up(bot: Bot, settings: Settings) -> None:
-    """Load the live model while the bot still knocks: the first words of a host's first bot must not wait for it."""
+    """Load the live model while the bot still knocks, so that the first words of a host's first bot do not wait."""
     model = find(bot.config.transcription_model)
     if model is None or not model.realtime:
         return
     try:
         await asyncio.to_thread(prepare_live, settings, model, bot.config.lang)
-    except SederuntError as error:  # told to the listeners when the bot sits, if it is so still
+    except SederuntError as error:  # if it persists, listeners are told when the bot is inside
         logger.warning("live model not loaded", action="warm_up_failed", bot_id=str(bot.id), why=str(error))
 
 
@@ -59,13 +59,13 @@ async def open_live_session(
     keys: VendorKeys | None = None,
     objects: Objects | None = None,
 ) -> "LiveSession | None":
-    """Open the live side of one page; None for a bot without realtime sockets, which then pays nothing.
+    """Open the live side of one page; None for a bot without realtime sockets, which then has no cost.
 
     Args:
-        stay: begins the ids of this page's segments: `recorder.stay_name`.
+        stay: prefix of the ids of this page's segments: `recorder.stay_name`.
         started_ms: the recording's zero, in Unix milliseconds.
-        keys: where the vendor's key comes from, for a model that needs one.
-        objects: where it is noted what the vendor keeps.
+        keys: the source of the vendor's key, for a model that needs one.
+        objects: where notes on what the vendor keeps are stored.
     """
     config = journal.bot.config
     if not has_sockets(config.transcription_model, realtime_audio=config.realtime_audio):
@@ -114,7 +114,7 @@ def _copies(bot: Bot, model: ModelRow, stay: str, objects: Objects | None) -> Co
 
 
 class LiveSession:
-    """`start` it with the recorder, hand it the recorder's packets, `end` it with the stay, `close` it at last."""
+    """`start` it with the recorder, pass it the recorder's packets, `end` it with the stay, finally `close` it."""
 
     def __init__(
         self,
@@ -158,17 +158,17 @@ class LiveSession:
             await asyncio.sleep(self._mix.next_beat_s)
 
     async def beat(self, recorder: Recorder) -> None:
-        """Let time go on by one beat, though nothing may arrive."""
+        """Advance the time by one beat, even if nothing has arrived."""
         recorder.tick(self._clock.now_ms())
         if self._transcription is not None:
             self._transcription.tick(self._mix.complete_until_s, patience_s=self._mix.patience_s)
         await self._mix.beat()
 
     def end(self, *, patient: bool = False) -> None:
-        """End the mix with this moment; what was said becomes final meanwhile.
+        """End the mix at this moment; speech so far becomes final in the background.
 
         Args:
-            patient: nobody waits for this stay to be closed, as the next one would, or a host that shall end.
+            patient: nobody waits for this stay to close, as the next stay or a host that is to end would.
         """
         if self._closing is None and self._tasks:
             self._closing = asyncio.create_task(self._settle(patient), name=f"live end {self._journal.bot.id}")
@@ -183,7 +183,7 @@ class LiveSession:
             await self._transcription.close(patient=patient)
 
     async def close(self) -> None:
-        """Wait until everything that was said is written and told, if the database takes it at all."""
+        """Wait until all speech is written and published, if the database takes it at all."""
         self.end()
         if self._closing is None:
             return
@@ -192,7 +192,7 @@ class LiveSession:
             await self._closing
         except Exception:
             self._writer.fault("the end was not transcribed")
-        except asyncio.CancelledError:  # this host shall end; the next one has the recording transcribed
+        except asyncio.CancelledError:  # this host is to end; the next one has the recording transcribed
             writing.cancel()
             raise
         self._writer.finish()

@@ -1,4 +1,4 @@
-"""What listeners hear: changes of the roster and lines of transcript as messages of the realtime interface."""
+"""Messages of the realtime interface: changes of the roster and lines of the transcript."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -37,7 +37,7 @@ def line_message(line: LiveLine) -> Message:
 
 
 def line_message_id(bot_id: UUID, line: LiveLine) -> str:
-    """Return the id of a line's message. It is the same each time that a revision is published."""
+    """Return the id of a line's message, which is the same each time that a revision is published."""
     return f"ts-{bot_id}-{line.segment_id}-{line.revision}"
 
 

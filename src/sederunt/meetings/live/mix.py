@@ -1,4 +1,4 @@
-"""Mixed sound of a running meeting: sent by the clock, whether anybody speaks or not."""
+"""Mixed sound of a running meeting, sent by the clock whether anybody speaks or not."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -9,13 +9,13 @@ from sederunt.meetings.live.pressure import CpuPressure
 from sederunt.meetings.live.recent import RecordingClock
 from sederunt.model.audio import Packet
 
-ON_THE_WAY_S = 0.1  # from the page to here, beside what it gathers packets for
+ON_THE_WAY_S = 0.1  # from the page to here, in addition to the time for which it gathers packets
 BLOCK_S = BLOCK / RATE
-BEAT_S = 0.05  # how often it is looked whether sound that is late has come
-MOST_LATE_S = 3.0  # sound later than this is not reckoned with when silence is told from sound to come
-# With sound that broke off, and with a page that brings none, where the machine has more to do than it can.
+BEAT_S = 0.05  # how often late sound is checked for
+MOST_LATE_S = 3.0  # sound later than this is not expected when silence is told from sound to come
+# How long to wait for sound that broke off, and for a page that brings none, if the machine is overloaded.
 BUSY_PATIENCE_S = 2.0
-LATE_HALVED_S = 3.0  # how soon it is forgotten that packets came late
+LATE_HALVED_S = 3.0  # half-life of the memory that packets came late
 
 
 class LiveMix:
@@ -28,13 +28,13 @@ class LiveMix:
         self._bot_id, self._feed, self._clock = bot_id, feed, clock
         self._behind_s = max(BEHIND_S, batch_s + ON_THE_WAY_S)
         self._sound = LiveSound(clock.now_s(), self._behind_s)
-        self._together_s = max(0, round(batch_s / BLOCK_S) - 1) * BLOCK_S  # blocks that come at once are sent at once
-        self._late_s = 0.0  # how late packets came, of late
+        self._together_s = max(0, round(batch_s / BLOCK_S) - 1) * BLOCK_S  # blocks that come together are sent together
+        self._late_s = 0.0  # how late packets have recently come
         self._beaten_s = clock.now_s()
         self._pressure = CpuPressure()
 
     def take(self, packets: Sequence[Packet]) -> Sequence[Stretch]:
-        """Add packets, in each source's order; returns them decoded."""
+        """Add packets, in each source's order; return them decoded."""
         now_s = self._clock.now_s()
         self._late_s = max([self._late_s, *(now_s - packet.start - packet.duration for packet in packets)])
         return self._sound.take(packets)
@@ -43,14 +43,14 @@ class LiveMix:
     def complete_until_s(self) -> float:
         """Return the second of the recording up to which no more sound is expected.
 
-        Silence that is told too early stands between the halves of a word.
+        Silence that is reported too early would split a word.
         """
         return self._clock.now_s() - min(max(self._behind_s, self._late_s), MOST_LATE_S)
 
     @property
     def patience_s(self) -> float:
-        """Return how much longer sound is waited for that broke off in full voice: before packets are late for the
-        first time nobody knows that they will be.
+        """Return how much longer to wait for sound that broke off mid-speech: before packets are late for the first
+        time, nothing shows that they will be.
         """
         return BUSY_PATIENCE_S if self._pressure.is_high() else 0.0
 
@@ -61,11 +61,11 @@ class LiveMix:
         return due_in_s + self._together_s if due_in_s else BEAT_S
 
     async def beat(self) -> None:
-        """Send what is due by now. To be called after `next_beat_s`, though nothing may arrive."""
+        """Send what is due by now. To be called after `next_beat_s`, even if nothing has arrived."""
         now_s = self._clock.now_s()
         self._late_s *= 0.5 ** (max(0.0, now_s - self._beaten_s) / LATE_HALVED_S)
         self._beaten_s = now_s
-        # A page that stands still for want of a core brings later what would be lost to the mix by then.
+        # A page that stands still for lack of a core brings its sound later, when it would be too late for the mix.
         await self._send(self._sound.blocks(now_s, busy_s=self.patience_s))
 
     async def end(self, at_s: float) -> None:

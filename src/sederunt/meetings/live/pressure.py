@@ -1,23 +1,23 @@
-"""Whether this machine has more to do than it can, as its kernel measures it."""
+"""Whether this machine is overloaded, as its kernel measures it."""
 
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-_FILE = Path("/proc/pressure/cpu")  # of Linux; where it is not to be had, the machine counts as idle
+_FILE = Path("/proc/pressure/cpu")  # on Linux; without it the machine counts as idle
 LOOK_EVERY_S = 2.0
-BUSY_PERCENT = 40.0  # of the last ten seconds, in which somebody was ready to run and had no core
+BUSY_PERCENT = 40.0  # share of the last ten seconds in which a task was ready to run and had no core
 
 
 class CpuPressure:
-    """Tells whether somebody waits for a core most of the time. Cheap to ask: it looks every two seconds."""
+    """Tells whether tasks wait for a core much of the time. Cheap to ask: it reads the file every two seconds."""
 
     def __init__(self, file: Path = _FILE, now: Callable[[], float] = time.monotonic) -> None:
         self._file, self._now = file, now
         self._looked_at, self._busy = float("-inf"), False
 
     def is_high(self) -> bool:
-        """Return whether it is so now."""
+        """Return whether the machine is overloaded now."""
         if self._now() - self._looked_at >= LOOK_EVERY_S:
             self._looked_at = self._now()
             self._busy = self._percent() >= BUSY_PERCENT

@@ -1,4 +1,4 @@
-"""What is known of a meeting right now, as far as it helps to name who speaks."""
+"""What is known about a running meeting that helps to name who speaks."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -28,15 +28,17 @@ class RecordingClock:
 
 
 class RecentMeeting:
-    """Reads roster and recorder of a running stay; of speaking only what is recent."""
+    """Reads roster and recorder of a running stay; only recent speaking marks."""
 
     def __init__(self, clock: RecordingClock, roster: Roster) -> None:
         self._clock, self._roster = clock, roster
         self.recorder: Recorder | None = None
 
     def facts(self, segments: Iterable[LiveSegment]) -> MeetingFacts:
-        """Return who is there and who speaks, at the end of these segments at the earliest."""
-        now_s = max([self._clock.now_s(), *(segment.end for segment in segments)])  # our clock may have been set back
+        """Return who is here and who speaks, at the end of these segments or later."""
+        now_s = max(
+            [self._clock.now_s(), *(segment.end for segment in segments)]
+        )  # this host's clock may have been set back
         since_s, started_ms = now_s - RECENT_S, self._clock.started_ms
         since_ms = started_ms + round(since_s * 1000)
         return MeetingFacts(
@@ -49,6 +51,6 @@ class RecentMeeting:
 
 
 def _lately(person: Participant, since_ms: int) -> Participant:
-    """Return the participant without what they did long ago, but for the last of it."""
+    # Old events go, except for the last of them.
     old_count = sum(event.timestamp < since_ms for event in person.events)
     return replace(person, events=person.events[max(0, old_count - 1) :]) if old_count > 1 else person

@@ -1,23 +1,23 @@
-"""Whose voice a label of mixed sound turned out to be: what speaking marks said of it, remembered for a whole stay."""
+"""Learns whose voice a label of mixed sound is, from speaking marks, and remembers it for a whole stay."""
 
 from collections import defaultdict
 from dataclasses import replace
 
 from sederunt.transcripts.attribution import MeetingFacts, NamedUtterance
 
-# A voice is somebody's whose marks have covered so many seconds of it, and this share of all that was named.
+# A voice belongs to a person whose marks cover this many seconds of it, and this share of all its named speech.
 PROVEN_S, PROVEN_SHARE = 1.5, 0.7
 
 
 class VoiceNames:
-    """Marks come late, are lost or point at somebody else for a while; a voice that has a name keeps it then."""
+    """The names of voices. Marks may be late, lost or wrong for a while; a voice that has a name keeps it then."""
 
     def __init__(self) -> None:
         self._seconds: dict[int, dict[str, float]] = defaultdict(dict)  # label → participant key → seconds
 
     def recalled(self, part: NamedUtterance, meeting: MeetingFacts) -> NamedUtterance:
-        """Learn whose voice a label is from a part that the speaking marks name; name a part without marks by what was
-        learned about its label."""
+        """Learn whose voice a label is from a part that speaking marks name; give a part without marks the name that
+        was learned for its label."""
         label, seconds = part.utterance.speaker, max(0.1, part.utterance.end - part.utterance.start)
         if part.name is not None:
             own_totals = self._seconds[label]

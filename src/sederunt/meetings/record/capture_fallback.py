@@ -1,4 +1,4 @@
-"""Answers missing sound while somebody is shown speaking: another way to listen, a report, a fresh page."""
+"""Responds to missing sound while somebody is shown speaking: another capture backend, a report, a fresh page."""
 
 from collections.abc import Callable
 
@@ -10,14 +10,14 @@ from sederunt.meetings.record.recorder import Recorder
 from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.settings import CaptureSettings
 
-AGAIN_S = 30.0  # until a page that stays deaf is asked again: a frame made anew within it begins encoded
-# Somebody was shown speaking for so long in all, and no packet of sound was captured on this page: it is reported, and
-# the page replaced if it received none either.
+AGAIN_S = 30.0  # until a page that stays deaf is switched again: a new frame in it starts with encoded capture
+# Somebody was shown speaking for this long in all, and no packet of sound was captured on this page: this is reported,
+# and the page replaced if it received none either.
 REPORT_S, REPLACE_S = 5.0, 12.0
-TURNS = 2  # … and if speech began so often: a site may show one person as speaking for ever
-SURE_S = 2.0  # what a site shows for a shorter time in all may be a mistake
-FORGET_S = 30.0  # so long without anybody shown speaking, and counting begins anew
-MOST_STEP_S = 2.0  # what one check counts at most: a host that stood still has seen nothing meanwhile
+TURNS = 2  # … and if speech began this often: a site may show one person as speaking for ever
+SURE_S = 2.0  # speech that a site shows for a shorter time in all may be a mistake
+FORGET_S = 30.0  # after this long without anybody shown speaking, counting begins anew
+MOST_STEP_S = 2.0  # the most that one check counts: a host that stood still saw nothing meanwhile
 
 NO_SOUND = PageTrouble(
     cause="no_sound",
@@ -34,7 +34,7 @@ logger = log.get(component="meetings")
 
 
 class CaptureFallback:
-    """The answers of one page to missing sound.
+    """The responses to missing sound on one page.
 
     Args:
         replaces: whether a page without any sound is worth a fresh one; only once for a bot.
@@ -58,7 +58,7 @@ class CaptureFallback:
         self._checked_at = self._last_shown_at = clock.monotonic()
         self._shown_s = 0.0  # in all, without a packet of sound
         self._is_reported = False
-        self.missed_speech = False  # somebody spoke for sure, and not a packet of it has come
+        self.missed_speech = False  # somebody certainly spoke, and not one packet of it has come
 
     async def check(
         self, someone_shown_speaking: bool, in_call: bool = True, turns: Callable[[], int] = lambda: 0
@@ -66,10 +66,10 @@ class CaptureFallback:
         """Change the backend if somebody has been shown speaking for too long without a frame. Raises PageCrashed.
 
         Args:
-            in_call: whether the page answered the last look, and showed the call.
-            turns: tells how often anybody was seen to begin to speak.
+            in_call: whether the page answered the last look and showed the call.
+            turns: returns how often people were seen to begin to speak.
 
-        Returns what is to be reported; one with FRESH_PAGE means giving this page up.
+        Returns a trouble to report; one with FRESH_PAGE means giving this page up.
         """
         await self._change_backend(someone_shown_speaking)
         self._count(someone_shown_speaking and in_call)
@@ -83,7 +83,7 @@ class CaptureFallback:
         return None
 
     def unreported(self) -> PageTrouble | None:
-        """Return what is to be reported of a stay that ends before its missing sound was."""
+        """Return the trouble to report for a stay that ends before its missing sound was reported."""
         if self._is_reported or not self.missed_speech or self._recorder.last_frame_ms is not None:
             return None
         self._is_reported = True
@@ -100,18 +100,18 @@ class CaptureFallback:
         self.missed_speech = self.missed_speech or self._shown_s >= SURE_S
 
     async def _received_nothing(self) -> bool:
-        """Return whether the page's receivers got no packet of sound either; once they did, it is not replaced."""
+        # Once the page's receivers have got a packet of sound, the page is not replaced any more.
         try:
             tracks = (await self._page.capture_state())["tracks"]
         except PageCrashed:
             raise
-        except PageError:  # it is asked again at the next check
+        except PageError:  # the next check asks again
             return False
         self._replaces = not any(track["packets"] for track in tracks if track["kind"] == "audio")
         return self._replaces
 
     async def _change_backend(self, someone_shown_speaking: bool) -> None:
-        if self._page.documents != self._documents:  # this one listens as the first did, and may be heard so
+        if self._page.documents != self._documents:  # a new document begins with the first backend, which may work
             self._documents, self._again, self._shown_since_ms = self._page.documents, 0.0, None
         if not someone_shown_speaking:
             self._shown_since_ms = None
@@ -126,5 +126,5 @@ class CaptureFallback:
             logger.warning("capture is deaf", action="capture_fell_back", bot_id=self._bot_id)
             try:
                 await self._page.use_backend("worklet")
-            except PageStuck:  # whether the page is frozen, the looks tell; it is asked again when it was deaf as long
+            except PageStuck:  # looks find a frozen page; try again after the same time of deafness
                 self._again, self._shown_since_ms = 0.0, unix_ms(self._clock.now())

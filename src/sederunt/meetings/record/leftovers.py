@@ -1,4 +1,4 @@
-"""What bots left in a host's spool that sit there no more: stored later, or removed with their bot."""
+"""Handles pieces in a host's spool whose bots have left the host: stores them, or removes them with their bot."""
 
 import asyncio
 from collections.abc import Callable
@@ -22,12 +22,12 @@ logger = log.get(component="meetings")
 
 
 class Leftovers:
-    """Looks after the pieces of bots whose holders on this machine were killed or cut off.
+    """Stores or removes the pieces of bots whose holders on this machine were killed or cut off.
 
     Args:
         folder: the spool of all bots.
-        held: whether a bot sits here: then its own holder sees to its pieces.
-        take_over: brings what lies in spools that nobody holds any more.
+        held: tells whether this host holds a bot: then the bot's holder handles its pieces.
+        take_over: brings the pieces from spools that no host holds any more.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Leftovers:
         """Store every piece, or remove it with its deleted bot. Raises what the database raises."""
         bot_ids = []
         for path in sorted(self._folder.iterdir()) if self._folder.exists() else ():
-            with suppress(ValueError):  # a folder of nobody we know
+            with suppress(ValueError):  # not the folder of a bot
                 bot_ids.append(UUID(path.name))
         self._spools = {id_: self._spools.get(id_) or PieceSpool(self._folder, id_, self._objects) for id_ in bot_ids}
         for bot_id, spool in self._spools.items():
@@ -76,22 +76,20 @@ class Leftovers:
                     )
 
     async def _see_to(self, bot_id: UUID, spool: PieceSpool) -> None:
-        """Remove the folder last: as long as it is here, a host that was killed in between looks again."""
+        # The folder is removed last: while it exists, a host that was killed in between tries again.
         if not await self._is_gone(bot_id):
             remaining = await spool.upload()
             if not await self._is_gone(bot_id):
                 if not remaining:
                     spool.tidy()
                 return
-        # Also what was stored in the moment in which it was deleted.
+        # Includes pieces stored while the bot was being deleted.
         await self._objects.delete_prefix(f"bots/{bot_id}/")
         await spool.discard()
 
     async def _is_gone(self, bot_id: UUID) -> bool:
-        """Return whether a bot may have no objects any more: it is deleted, or its media had its time.
-
-        Raises NotFound where the database never knew it: another database was meant, or a backup came back.
-        """
+        # A bot may have no objects any more if it is deleted or its media has expired. Raises NotFound if the database
+        # never had it: it may be the wrong database, or a restored backup.
         try:
             bot = await self._bots.get(bot_id)
         except NotFound:
@@ -103,7 +101,7 @@ class Leftovers:
 
 
 def _media_until(bot: Bot) -> datetime | None:
-    """Return when housekeeping removes a bot's objects; None for one that has not ended."""
+    # When housekeeping removes a bot's objects; None for a bot that has not ended.
     if bot.finished_at is None:
         return None
     year = bot.config.store_recording_for_1_year

@@ -1,4 +1,4 @@
-"""Writes what was heard and seen in pieces of a few seconds, each durable on this disk before it goes to storage."""
+"""Writes sound and pictures in pieces of a few seconds, each durable on this disk before it goes to storage."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from sederunt.recordings.piece_keys import PICTURES, SOUND, SPANS
 from sederunt.recordings.spans import written_spans
 
 SPANS_EVERY = 15  # pieces
-UPLOAD_S = 10.0  # a bot that comes back must not wait for a storage that hangs
+UPLOAD_S = 10.0  # a bot that comes back must not wait for storage that hangs
 
 logger = log.get(component="meetings")
 
@@ -27,27 +27,27 @@ Item = TypeVar("Item")
 
 
 class PieceBuffer(Generic[Item]):
-    """Holds what came since the last piece, and makes the next one of it.
+    """Holds items since the last piece, and makes the next piece of them.
 
     Args:
-        name: of a piece, with a place for its number.
+        name: of a piece, with a placeholder for its number.
     """
 
     def __init__(self, spool: PieceSpool, name: str, write: Callable[[Sequence[Item]], bytes]) -> None:
         self._spool, self._name, self._write = spool, name, write
         self._waiting: list[Item] = []
-        self._refused = False  # and said so
-        self._turn = asyncio.Lock()  # a refused piece gives its number back: no later one may have passed it
+        self._refused = False  # by the disk, and logged
+        self._turn = asyncio.Lock()  # a refused piece returns its number, so no later piece may overtake it
         self.pieces = 0
 
     @property
     def is_cut(self) -> bool:
-        """Return whether nothing is in memory alone."""
+        """Return whether no items are in memory only."""
         return not self._waiting
 
     @property
     def is_refused(self) -> bool:
-        """Return whether this disk did not take the last piece: what came since is in memory alone."""
+        """Return whether this disk did not take the last piece, so that items since then are in memory only."""
         return self._refused
 
     def add(self, items: Sequence[Item]) -> None:
@@ -55,7 +55,7 @@ class PieceBuffer(Generic[Item]):
         self._waiting.extend(items)
 
     async def cut(self) -> bool:
-        """Make everything so far durable; False where there was nothing, or it could not be written."""
+        """Make all items so far durable; False if there were none, or they could not be written."""
         async with self._turn:
             return await self._cut()
 
@@ -68,7 +68,7 @@ class PieceBuffer(Generic[Item]):
         try:
             await self._spool.keep(name, partial(self._write, items))
         except OSError:
-            self._waiting = items + self._waiting  # a full disk: keep it in memory and try with the next piece
+            self._waiting = items + self._waiting  # a full disk: keep them in memory and try with the next piece
             self.pieces -= 1
             if not self._refused:
                 logger.exception("piece not written", action="piece_failed", piece=name)
@@ -85,8 +85,8 @@ class PieceWriter:
     """Closes a piece of sound, and one of pictures, every `piece_s` seconds.
 
     Args:
-        stay: begins the names of the pieces: `recorder.stay_name`.
-        spans: tells who was in mixed tracks so far; what a kill loses of it, speaking events still tell.
+        stay: prefix of the names of the pieces: `recorder.stay_name`.
+        spans: returns who was in mixed tracks so far; if a kill loses some, speaking events still show it.
     """
 
     def __init__(
@@ -125,22 +125,22 @@ class PieceWriter:
                 await self.cut()
 
     async def cut(self) -> None:
-        """Make everything heard and seen so far durable."""
+        """Make all sound and pictures so far durable."""
         if await self.sound.cut() and self.sound.pieces % SPANS_EVERY == 1:  # the list grows with the meeting
             await self._keep_spans()
         await self.pictures.cut()
 
     async def stop(self) -> None:
-        """Stop closing pieces by time. Whoever waits from here on has no time for older pieces."""
+        """Stop closing pieces by time. From now on older pieces are not stored first."""
         self._over.set()
         self._spool.in_haste = True
         if self._writing is not None:
-            await self._writing  # never cancelled: a write that nobody waits for could end after the sweep
+            await self._writing  # never cancelled: a write that nobody awaits could end after the sweep
 
     async def close(self) -> None:
-        """Make the rest durable on this disk, within a minute, and try shortly to store what waits there.
+        """Make the rest durable on this disk within a minute, and briefly try to store the waiting pieces.
 
-        Storage may be away: whoever concludes the stay waits for it, and who comes back to the meeting does not.
+        Storage may be away: the end of a stay waits for it elsewhere, a return to the meeting does not.
         """
         await self._cut_all()
         await self._keep_spans()
@@ -149,7 +149,7 @@ class PieceWriter:
                 await self._spool.upload()
 
     async def _cut_all(self) -> None:
-        """Try until this disk takes the rest, which is nowhere else; but not for ever: the bot may have to go back."""
+        # Retries, because the rest is only in memory; but not for ever, because the bot may have to go back.
         for pause_s in (*PAUSES_S, None):
             await self.cut()
             if self.sound.is_cut and self.pictures.is_cut:
@@ -159,7 +159,7 @@ class PieceWriter:
         logger.error("the last piece is lost: this disk takes nothing", action="piece_lost", bot_id=str(self._bot_id))
 
     async def _keep_spans(self) -> None:
-        """Write down who was in mixed tracks, in place of what was written before. Never raises for a full disk."""
+        # Replaces the spans written before. Never raises for a full disk.
         spans = self._spans()
         if not spans:
             return

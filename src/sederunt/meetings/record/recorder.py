@@ -1,4 +1,4 @@
-"""Keeps what is heard and seen: frames from the page get their place in time, and become pieces that are durable.
+"""Records sound and pictures: puts the page's frames in order of time and turns them into durable pieces.
 
 Memory holds at most one piece length of sound and pictures, so a killed host loses at most that; more only while this
 disk takes nothing. Nothing is decoded.
@@ -16,27 +16,27 @@ from sederunt.meetings.record.piece_writer import PieceWriter
 from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 
-RENEW_MS = 60_000  # how often it is said of sound without a pause that it goes on: claims end that are not said again
-HOLE_MS = 3000  # without sound, after which a holder that was cut off keeps nothing more
+RENEW_MS = 60_000  # how often sound without a pause is reported again, because claims that are not repeated expire
+HOLE_MS = 3000  # after this long without sound, a holder that was cut off keeps nothing more
 
 
 def stay_name(epoch: int, page: int) -> str:
-    """Return what begins the names of one page's pieces: those of later pages and later holders sort after it."""
+    """Return the prefix of the names of one page's pieces; later pages and later holders sort after it."""
     return f"{epoch:06d}.{page:02d}"
 
 
 class Recorder:
-    """One bot's recording while it sits in the meeting. `start`, and `close` when it is over.
+    """One bot's recording while it is in the meeting. Call `start`, and `close` when it is over.
 
     Args:
-        stay: names the page that is recorded, of all pages of all holders: `stay_name`.
-        started_ms: Unix milliseconds of the recording's zero; the first holder's, kept by later ones.
+        stay: names the recorded page among all pages of all holders: `stay_name`.
+        started_ms: Unix milliseconds of the recording's zero; set by the first holder and kept by later ones.
         piece_s: how often a piece is closed.
-        batch_ms: how long the page gathers packets; what it read so lately may still be on its way.
+        batch_ms: how long the page gathers packets, so that more recent ones may still be on their way.
         on_speech: called with (source, speaking, at_ms) when a source begins or stops to carry sound.
-        on_packets: called with packets that have their place, those of each source in order.
-        cut_off: set when another host may have the bot by now. What is heard without a break still counts. Behind a
-            break it does not: its pieces would hide that nothing was heard before, which this holder cannot write.
+        on_packets: called with packets placed in time, those of each source in order.
+        cut_off: set when another host may have the bot by now. Sound without a break still counts. Sound after a break
+            does not: its pieces would hide the gap before it, which this holder cannot write.
         clock: for the pauses while this disk takes nothing.
     """
 
@@ -62,8 +62,8 @@ class Recorder:
         spans = self._timeline.spans
         self._writer = PieceWriter(spool, bot_id=bot_id, stay=stay, piece_s=piece_s, spans=spans, clock=clock)
         self._frames, self._renewed_ms = 0, started_ms
-        self._backend: str | None = None  # how the last sound was heard
-        self._first_frame_ms: float | None = None  # of sound that is kept
+        self._backend: str | None = None  # of the last sound
+        self._first_frame_ms: float | None = None  # of usable sound
         self.last_frame_ms: float | None = None
 
     def start(self) -> None:
@@ -92,8 +92,8 @@ class Recorder:
         return self._is_over
 
     def tick(self, now_ms: int) -> None:
-        """Advance the time without a frame: release frames that waited for earlier ones, report who fell silent, and
-        now and then who goes on.
+        """Advance the time without a frame: release frames that waited for earlier ones, report sources that fell
+        silent and, from time to time, those that go on.
         """
         until_ms = now_ms - self._batch_ms
         self._take(self._timeline.add((), now_ms=until_ms), now_s=(until_ms - self._started_ms) / 1000)
@@ -110,16 +110,16 @@ class Recorder:
             self._on_speech(source, speaking, self._started_ms + round(at_s * 1000))
 
     async def cut(self) -> None:
-        """Make everything heard and seen so far durable."""
+        """Make all sound and pictures so far durable."""
         await self._writer.cut()
 
     async def secure(self) -> None:
-        """Make durable what came so far, also what waits for its order: the stay is over, and the page still open."""
+        """Make everything so far durable, also packets that wait for earlier ones: the stay is over, the page open."""
         self._take(self._timeline.flush())
         await self._writer.cut()
 
     async def close(self) -> None:
-        """Make the rest durable on this disk, within a minute, and try shortly to store what waits there."""
+        """Make the rest durable on this disk within a minute, and briefly try to store the waiting pieces."""
         await self._writer.stop()
         self._take(self._timeline.flush())
         self._writer.pictures.add(self._pictures.flush())

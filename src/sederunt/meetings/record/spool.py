@@ -1,4 +1,4 @@
-"""Pieces on their way to storage: written whole to this host's disk, stored, and only then removed from the disk."""
+"""Pieces on their way to storage: written whole to this host's disk, stored, and only then removed from it."""
 
 import asyncio
 import os
@@ -16,19 +16,19 @@ from sederunt.recordings.piece_keys import FOLDERS, SOUND, files_prefix
 from sederunt.storage.objects import Objects
 
 PAUSES_S = (0.5, 2.0, 5.0, 15.0, 30.0)  # between tries while a disk or storage takes nothing; the last one repeats
-OLDER_AT_ONCE = 20  # stored after a new piece: the next one must not wait until an hour's outage is made up for
-MOST_REFUSED = 3  # by then storage is away: each of the others might take minutes to be refused as well
-STORE_S = 4.0  # that the next piece waits for storage to take this one: it may hang, and this disk must not wait
-STALE_S = 60.0  # nobody is still at a write that began so long ago
+OLDER_AT_ONCE = 20  # stored after a new piece: the next one must not wait until an hour's backlog is stored
+MOST_REFUSED = 3  # then storage is away, and each further piece might take minutes to be refused
+STORE_S = 4.0  # how long the next piece waits for storage to take this one: storage may hang, the disk must not wait
+STALE_S = 60.0  # no write takes longer than this
 
-# By folder: the lock under which its pieces are stored. See `PieceSpool._store`.
+# Folder → the lock under which its pieces are stored. See `PieceSpool._store`.
 _TURNS: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 
 logger = log.get(component="meetings")
 
 
 def pauses() -> Iterator[float]:
-    """Yield seconds between tries, growing, for as long as it takes."""
+    """Yield the seconds between tries, growing, without end."""
     return chain(PAUSES_S, repeat(PAUSES_S[-1]))
 
 
@@ -42,15 +42,15 @@ class PieceSpool:
     def __init__(self, folder: Path, bot_id: UUID, objects: Objects) -> None:
         self._folder, self._bot_id, self._objects = folder / str(bot_id), bot_id, objects
         self._turn = _TURNS.setdefault(self._folder, asyncio.Lock())
-        self._refused = False  # and said so: an outage is told once, not with every piece
+        self._refused = False  # by storage, and logged: an outage is logged once, not with every piece
         self._storing: asyncio.Task[None] | None = None
-        self.in_haste = False  # whoever waits for `keep` now has no time for older pieces
+        self.in_haste = False  # callers of `keep` have no time for older pieces
 
     async def keep(self, name: str, make: Callable[[], bytes]) -> None:
-        """Make a piece (in a thread) and store it. What storage does not take now stays here; it is tried again after
-        each later piece that storage takes, and by `upload`. A storage that hangs is not waited for.
+        """Make a piece (in a thread) and store it. A piece that storage does not take now stays here; it is retried
+        after each later piece that storage takes, and by `upload`. Storage that hangs is not waited for.
 
-        Raises OSError when this disk does not take it, and whatever `make` raises: then there is no piece.
+        Raises OSError if this disk does not take the piece, and what `make` raises: then there is no piece.
         """
         path = self._folder / name
         await asyncio.to_thread(_write_durably, path, make)
@@ -65,7 +65,7 @@ class PieceSpool:
                     return
 
     async def upload(self) -> int:
-        """Store what an outage or a dead host left here; returns how many pieces remain."""
+        """Store the pieces that an outage or a dead host left here; return how many remain."""
         refusals = 0
         for path in self._waiting():
             refusals += not await self._store(path)
@@ -74,27 +74,27 @@ class PieceSpool:
         return len(self._waiting())
 
     async def sweep(self) -> int:
-        """Store what waits here, and remove the folder with its last piece; returns how many pieces remain."""
+        """Store the waiting pieces, and remove the folder with the last one; return how many pieces remain."""
         remaining = await self.upload()
         if not remaining:
             self.tidy()
         return remaining
 
     def tidy(self) -> None:
-        """Remove the folder if nothing is left in it but writes that a kill cut short: those were never promised."""
+        """Remove the folder if it holds nothing but writes that a kill cut short, which were never promised."""
         for part in self._folder.glob("*.part"):
             if time.time() - part.stat().st_mtime > STALE_S:
                 part.unlink()
-        with suppress(OSError):  # somebody writes, or it is gone
+        with suppress(OSError):  # a write is under way, or the folder is gone
             self._folder.rmdir()
 
     async def discard(self) -> None:
-        """Remove everything here unseen: nobody may have it any more."""
+        """Remove everything here without storing it: nobody may have it any more."""
         async with self._turn:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     async def waiting_until_s(self) -> float:
-        """Return the end of the last sound that waits here, in seconds of the recording; 0 where none waits."""
+        """Return the end of the last sound that waits here, in seconds of the recording; 0 if none waits."""
         paths = sorted(self._folder.glob(f"*{SOUND}"))
         try:
             return await asyncio.to_thread(lambda: _end_s(paths[-1].read_bytes())) if paths else 0.0
@@ -107,17 +107,15 @@ class PieceSpool:
         return _end_s(await self._objects.get(max(keys))) if keys else 0.0
 
     def _waiting(self) -> list[Path]:
-        """Return whole pieces, the oldest of each kind first."""
+        # Whole pieces, the oldest of each kind first.
         return [path for kind in FOLDERS for path in sorted(self._folder.glob(f"*{kind}"))]
 
     async def _store(self, path: Path) -> bool:
-        """Store one piece, verify it, and remove it here; False where storage does not take it now.
-
-        One at a time, whoever asks: a copy still on its way when another was merged, or deleted, would come back after.
-        """
+        # Stores one piece, verifies it, and removes it here; False if storage does not take it now. One at a time: a
+        # copy that is still on its way when another one is merged or deleted would reappear afterwards.
         async with self._turn:
             if not path.exists():
-                return True  # somebody else stored it
+                return True  # another call stored it
             key = files_prefix(self._bot_id, path.suffix) + path.name
             try:
                 before = path.stat()
@@ -126,7 +124,7 @@ class PieceSpool:
                 if stored_size != before.st_size:
                     raise OSError(f"storage has {stored_size} of {before.st_size} bytes")
                 if path.stat().st_mtime_ns != before.st_mtime_ns:
-                    return True  # written anew meanwhile: its turn comes
+                    return True  # written anew meanwhile: the new content is stored later
                 path.unlink()
             except Exception:
                 if not self._refused:
@@ -138,7 +136,7 @@ class PieceSpool:
 
 
 def _end_s(piece: bytes) -> float:
-    from sederunt.media.pieces import read_piece  # with PyAV and numpy, which a host loads with its first bot
+    from sederunt.media.pieces import read_piece  # imports PyAV and numpy, which a host loads with its first bot
 
     packets = read_piece(piece, salvage=True)
     return max((packet.start + packet.duration for packet in packets), default=0.0)

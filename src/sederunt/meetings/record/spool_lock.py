@@ -1,7 +1,7 @@
-"""Lock a spool for one host process. A data directory has two, for a host and its successor.
+"""Locks a spool for one host process. A data directory has two spools, for a host and its successor.
 
-Which host has which is decided by locks that go with the process. What lies in the spool that nobody holds is taken
-over by the other host: its holder has ended, or was killed.
+Locks that end with the process decide which host has which spool. A host takes over the pieces of the other spool if no
+process holds it, because its holder has ended or was killed.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ logger = log.get(component="meetings")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LockedSpool:
-    """The spool that this process holds."""
+    """The spool held by this process."""
 
     data: Path
     name: str
@@ -32,11 +32,11 @@ class LockedSpool:
         return self.data / self.name
 
     def host_name(self, name: str) -> str:
-        """Return what this host is called, of those that share the name in the settings."""
+        """Return this host's name, which is unique among hosts with the same name in the settings."""
         return name + self.name.removeprefix(NAMES[0])
 
     def take_over(self) -> int:
-        """Move the pieces that lie in a spool without a holder into this one; returns how many there were.
+        """Move the pieces of a spool without a holder into this one; return how many there were.
 
         Raises OSError.
         """
@@ -47,7 +47,7 @@ class LockedSpool:
             paths = [path for kind in FOLDERS for path in (self.data / name).glob(f"*/*{kind}")]
             for path in paths:
                 (self.folder / path.parent.name).mkdir(parents=True, exist_ok=True)
-                path.rename(self.folder / path.parent.name / path.name)  # names tell the holder: none is there twice
+                path.rename(self.folder / path.parent.name / path.name)  # names contain the holder, so they are unique
             if paths:
                 logger.info("pieces of another host taken over", action="spool_taken", count=len(paths), spool=name)
             return len(paths)
@@ -56,9 +56,9 @@ class LockedSpool:
 
 @contextmanager
 def own_spool(data: Path) -> Iterator[LockedSpool]:
-    """Hold a spool of this data directory for as long as the block lasts, with what another's holder left.
+    """Hold a spool of this data directory while the block runs, with the pieces that another spool's holder left.
 
-    Raises SetupError where two hosts have one each.
+    Raises SetupError if two hosts have one each.
     """
     with ExitStack() as stack:
         spool = LockedSpool(data=data, name=_locked_first(data, stack))
@@ -70,7 +70,7 @@ def own_spool(data: Path) -> Iterator[LockedSpool]:
 
 
 def _locked_first(data: Path, stack: ExitStack) -> str:
-    """Lock the first spool that nobody holds; returns its name. Raises SetupError where there is none."""
+    # Raises SetupError if both spools have holders.
     for name in NAMES:
         with suppress(BlockingIOError):
             stack.enter_context(_locked(data, name))
@@ -80,7 +80,7 @@ def _locked_first(data: Path, stack: ExitStack) -> str:
 
 @contextmanager
 def _locked(data: Path, name: str) -> Iterator[None]:
-    """Hold the lock of a spool. Raises BlockingIOError where another process holds it."""
+    # Raises BlockingIOError if another process holds the lock.
     path = data / "run" / f"{name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
