@@ -1,6 +1,4 @@
-"""What the outside asks of a bot while it is held: stop, chat, change-avatar. Commands come as commands; a stop also on
-the row.
-"""
+"""Commands to a bot while a host holds it: stop, chat, change-avatar. They come as messages; a stop also on the row."""
 
 import asyncio
 import base64
@@ -20,21 +18,21 @@ class Commands:
     """The inbox of one bot on its host.
 
     Args:
-        cut_off: set by the bus when somebody else may hold this bot by now.
+        cut_off: set by the bus when another host may hold this bot by now.
     """
 
     def __init__(self, cut_off: asyncio.Event | None = None) -> None:
         self.stop = asyncio.Event()
         self.cut_off = cut_off or asyncio.Event()
-        self.moved = asyncio.Event()  # another holder sits already, or will: leave, write nothing more
-        self.left = asyncio.Event()  # … and what was heard here is on this disk
-        self.picture: bytes | None = None  # of the last change-avatar: the next page shows it too
+        self.moved = asyncio.Event()  # another holder is in the meeting, or will be: leave, write nothing more
+        self.left = asyncio.Event()  # … and this holder's recording is on this disk
+        self.picture: bytes | None = None  # of the last change-avatar; the next page shows it too
         self._say: Act | None = None
         self._show: Act | None = None
-        self.look: Look | None = None  # what takes a picture of the page
+        self.look: Look | None = None  # takes a picture of the page
 
     async def wait(self, *others: Coroutine[Any, Any, Any], within_s: float | None = None) -> None:
-        """Wait for a stop, a cut-off or a move, for the first of the others to be done, or for so many seconds."""
+        """Wait for a stop, a cut-off, a move, the first of the others to finish, or the end of `within_s` seconds."""
         ends = (self.stop.wait(), self.cut_off.wait(), self.moved.wait())
         tasks = [asyncio.ensure_future(each) for each in (*ends, *others)]
         try:
@@ -44,12 +42,12 @@ class Commands:
                 task.cancel()
 
     def can_act(self, *, say: Act | None, show: Act | None) -> None:
-        """Set (or take away) what posts into the meeting's chat, and what shows the picture at an address."""
+        """Set (or remove) the functions that post into the meeting's chat and show the picture at an address."""
         self._say, self._show = say, show
 
     async def give_place(self, order: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer the next holder of this bot. {"do": "leave"} ends this stay; the answer is sent once everything heard
-        is durable.
+        """Answer the next holder of this bot. {"do": "leave"} ends this stay; the answer is sent once the whole
+        recording is durable.
         """
         if order.get("do") == "leave":
             self.moved.set()
@@ -59,8 +57,8 @@ class Commands:
     async def carry_out(self, order: Mapping[str, Any]) -> dict[str, Any]:
         """Carry out one command and answer it: {"ok": true} or {"ok": false, "message": why}.
 
-        `later` beside it: the bot has a seat or soon will, and cannot speak yet; ask again. `by_caller`: what was
-        given cannot be used, whatever the meeting does.
+        With `later`, the bot has a seat or soon will, and cannot speak yet: ask again. With `by_caller`, the argument
+        cannot be used, whatever the meeting does.
         """
         match order.get("do"):
             case "stop":
@@ -79,12 +77,12 @@ class Commands:
 
 
 async def _picture(look: Look | None) -> dict[str, Any]:
-    """Return a picture of the page, a PNG in base64 that fits into a message."""
+    # A PNG in base64 that fits into a message.
     if look is None:
         return {"ok": False, "message": "The bot has no page right now."}
     try:
         data = await look()
-    except Exception as error:  # a page that is too busy for it; the meeting goes on
+    except Exception as error:  # the page may be too busy; the meeting goes on
         return {"ok": False, "message": f"The page could not be pictured: {error}"}
     if len(data) > LARGEST_PICTURE:
         return {"ok": False, "message": "The picture of the page is too large to be passed on."}
@@ -98,6 +96,6 @@ async def _tried(act: Act | None, argument: object, failure: str) -> dict[str, A
         await act(str(argument or ""))
     except (DestinationError, MediaError) as error:
         return {"ok": False, "by_caller": True, "message": f"{failure}: {error}"}
-    except Exception as error:  # whatever the site did: the caller gets the sentence, the meeting goes on
+    except Exception as error:  # whatever happened, the caller gets the message and the meeting goes on
         return {"ok": False, "message": f"{failure}: {error}"}
     return {"ok": True}

@@ -1,8 +1,8 @@
-"""Tells whether the page still has its meeting's media, from what in-page scripts report of connections and packets.
+"""Tells whether the page still receives its meeting's media, from what in-page scripts report of its connections.
 
-Silence is no fault: nobody may speak, all may be muted, and some sites send not a packet then. A fault is what
-contradicts the page: its connections lost the other side, or somebody is shown speaking and not a packet comes. Time is
-counted while this process runs: a machine that stood still for twenty seconds proves nothing.
+Silence is not a fault: nobody may speak, everybody may be muted, and some sites send no packets then. A fault
+contradicts the page: its connections have lost the other side, or somebody is shown speaking and no packet comes. Time
+counts only while this process runs: a machine that stood still for twenty seconds proves nothing.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from typing import Any
 
 from sederunt.model.trouble import PageTrouble, Recovery
 
-MOST_STEP_S = 2.0  # what one tick counts at most
-TOLD_S = 1.0  # a connection that is back within a second is not worth a word
-# How long a site may take to connect anew: browsers find a way back within some 15 s, or none without the site's help.
+MOST_STEP_S = 2.0  # the most that one tick counts
+TOLD_S = 1.0  # a connection that is back within a second is not reported
+# How long a site may take to reconnect: browsers recover within some 15 s, or only with the site's help.
 LINK_S = 15.0
-RECONNECTS_S = 60.0  # … that says it is doing so
-MUTE_S = 8.0  # somebody is shown speaking for so long, and not a packet comes
-QUIET_LOOKS = 3  # in a row, one every two seconds, of a meeting that used to send reports in silence
+RECONNECTS_S = 60.0  # … if it says that it is reconnecting
+MUTE_S = 8.0  # somebody is shown speaking for this long, and no packet comes
+QUIET_LOOKS = 3  # in a row, one every two seconds, in a meeting that used to send reports in silence
 USED_TO_REPORT = 3  # looks
 SOCKETS_S = 5.0  # how long a site may be without its sockets
 
@@ -27,18 +27,18 @@ class _Realm:
     """The last report of one document of the page."""
 
     up: int = 0
-    lost: int = 0  # connections that lost the other side, or that the page closed though they had brought sound
+    lost: int = 0  # connections that lost the other side, or that the page closed after they had brought sound
     quiet: int = 0  # looks in a row without a packet
     reported: int = 0  # looks with reports and no packets
-    sockets: int | None = None  # open ones; None before the first
+    sockets: int | None = None  # open sockets; None before the first
 
 
 class MediaLink:
     """Judges the connections of one page.
 
     Args:
-        replaces_mute: whether a page on which packets stopped is worth a fresh one; only once for a bot, since a site
-            may show somebody speaking for ever.
+        replaces_mute: whether a page on which packets stopped is replaced; only once for a bot, because a site may show
+            somebody speaking for ever.
     """
 
     def __init__(self, *, replaces_mute: bool) -> None:
@@ -49,7 +49,7 @@ class MediaLink:
         self._told: set[PageTrouble] = set()
 
     def take(self, data: Mapping[str, Any]) -> None:
-        """Take the data of a `capture` signal; others than those of liveness.js say nothing here."""
+        """Take the data of a `capture` signal; only those of liveness.js matter here."""
         event, number = data.get("event"), data.get("track")
         if event not in ("peers", "flow", "sockets") or not isinstance(number, int):
             return
@@ -73,10 +73,10 @@ class MediaLink:
 
         Args:
             now: monotonic seconds.
-            is_fed: whether sound came lately.
+            is_fed: whether sound came recently.
             shown_speaking: whether the page shows somebody as speaking.
-            has_company: whether anybody else is there; where nobody is, a site may well close its connections.
-            site_reconnects: whether it says that it is connecting anew.
+            has_company: whether anybody else is here; if nobody is, a site may well close its connections.
+            site_reconnects: whether the site says that it is reconnecting.
         """
         step_s = min(now - self._last_at, MOST_STEP_S) if self._last_at is not None else 0.0
         self._last_at = now

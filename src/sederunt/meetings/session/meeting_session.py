@@ -1,4 +1,4 @@
-"""One try at a meeting on one page: knock, sit, leave. Says how it went; writes no status."""
+"""One try at a meeting on one page: knock, sit, leave. Returns how it went; writes no status."""
 
 import asyncio
 import contextlib
@@ -32,8 +32,8 @@ from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.platform import Platform
 from sederunt.tracing import traced
 
-LAST_WORDS_S = 0.5  # for what a page has captured, of a bot that another host is about to bring back
-DYING_S = 1.0  # a page that did not answer may be dead, and its death be told a moment later
+LAST_WORDS_S = 0.5  # to fetch captured sound from a page whose bot another host is about to bring back
+DYING_S = 1.0  # a page that did not answer may be dead, and its death may be reported a moment later
 
 logger = log.get(component="meetings")
 
@@ -48,12 +48,12 @@ async def open_session(
     identity: Identity,
     avatar: bytes | None,
 ) -> "AsyncIterator[MeetingSession]":
-    """Open a fresh page for a try, and close it when the try is over. Raises PageError where there is no page.
+    """Open a fresh page for a try, and close it when the try is over. Raises PageError if there is no page.
 
     Args:
         number: of the page, among this holder's.
-        identity: as whom the bot enters.
-        avatar: what the bot's camera shows, unless a command has changed it; None for no camera.
+        identity: under which the bot enters.
+        avatar: the picture of the bot's camera, unless a command has changed it; None for no camera.
     """
     journal, bot, settings = context.journal, context.journal.bot, context.settings
     journal.begin_page()
@@ -115,16 +115,16 @@ class MeetingSession:
         self._context, self._platform, self._commands, self._number = context, platform, commands, number
         self.page, self.observer, self._chores = page, observer, chores
         self.identity = identity
-        self.sat_s = 0.0  # how long it was in the meeting
-        self._came_back = context.journal.bot.recording_started_at is not None  # it has said its greeting
+        self.sat_s = 0.0  # seconds in the meeting
+        self._came_back = context.journal.bot.recording_started_at is not None  # the greeting was sent before
         self._live: LiveSession | None = None
-        self._fallback: CaptureFallback | None = None  # while it sits
-        self._is_silent = False  # the page died, or answered nothing for too long
+        self._fallback: CaptureFallback | None = None  # while the bot is inside
+        self._is_silent = False  # the page died, or did not answer for too long
         commands.look = page.screenshot
 
     @property
     def stay(self) -> str:
-        """Return what names this page, of all pages of all holders."""
+        """Return this page's name, unique among all pages of all holders."""
         return stay_name(self._context.journal.bot.epoch, self._number)
 
     @property
@@ -134,12 +134,12 @@ class MeetingSession:
 
     @property
     def answers(self) -> bool:
-        """Return whether the page can be asked: of a dead or frozen one each question would cost its deadline."""
+        """Return whether the page can be asked: each question to a dead or frozen one would cost its deadline."""
         return not (self._is_silent or self.page.gone.is_set())
 
     @traced("knock")
     async def knock(self, link: MeetingLink, limits: EntryLimits) -> Outcome | None:
-        """Try to get in. None once inside; else how it ended. A stop or a cut-off ends the try at once."""
+        """Try to get in; return None once inside, else how the try ended. A stop or a cut-off ends it at once."""
         entering = enter(
             self._context,
             self._platform,
@@ -164,14 +164,14 @@ class MeetingSession:
         self.identity = identity
 
     async def _broken(self, error: PageError) -> Outcome:
-        """Return what a page's fault means; a renderer that died is the truer cause of an answer that did not come."""
+        # If an answer did not come because the renderer died, its death is the cause to report.
         self._is_silent = isinstance(error, PageStuck | PageCrashed)
         if isinstance(error, PageStuck):
             await self._commands.wait(self.page.gone.wait(), within_s=DYING_S)
         return ended_by(self.page.gone_by) if self.page.gone.is_set() else broken(error)
 
     async def settle(self) -> None:
-        """Answer notices and open the lists of people and chat before the stay, to observe them from its beginning."""
+        """Answer notices and open the lists of people and chat before the stay, to observe them from the beginning."""
         await self._chores.settle()
 
     @traced("sit")
@@ -180,7 +180,7 @@ class MeetingSession:
 
         Args:
             started_ms: the zero of the recording, in Unix milliseconds.
-            on_recording: called when what is heard is kept.
+            on_recording: called when recording begins.
         """
         context, clock = self._context, self._context.clock
         resumed_ms = unix_ms(clock.now())
@@ -289,7 +289,7 @@ class MeetingSession:
         )
 
     async def _greet(self) -> None:
-        """Close notices, open the chat, and say the first word; from then on the bot takes commands."""
+        # Once notices are closed and the chat is open, the bot takes commands.
         await self._chores.settle()
         self._commands.can_act(say=self._say, show=self._show)
         bot = self._context.journal.bot
@@ -300,13 +300,13 @@ class MeetingSession:
                 logger.warning("greeting not sent", action="greeting_failed", bot_id=str(bot.id), why=str(error))
 
     async def _say(self, text: str) -> None:
-        """Write to the chat. Raises PageError; Superseded where the bot has another holder, who speaks for it."""
+        # Raises PageError; Superseded if the bot has another holder, which speaks for it.
         await self._context.journal.check_holder()
         self.observer.roster.wrote(text, unix_ms(self._context.clock.now()))
         await self._chores.say(text)
 
     async def _show(self, address: str) -> None:
-        """Show the picture at an address. Raises with a sentence where it cannot be had, or not be shown."""
+        # Raises, with a message for the caller, if the picture cannot be fetched or shown.
         context = self._context
         allow_private = context.settings.allow_private_addresses
         picture = await picture_at(
@@ -318,10 +318,10 @@ class MeetingSession:
         await self._chores.switch_camera_on(context.clock)
 
     async def capture_facts(self, *, ask: bool = True) -> dict[str, object]:
-        """Return what was captured and how; where nothing was, by what the page listened, if it may be asked."""
+        """Return what was captured and how; if nothing was, the page's backend, unless `ask` is false."""
         facts: dict[str, object] = dict(self.recorder.facts()) if self.recorder else {}
         facts["missed"] = self.observer.missed
-        # What a site showed for a moment, of which no sound came, was a mistake.
+        # Speech that a site showed only for a moment and without sound was a mistake.
         was_shown = bool(facts.get("packets")) or (self._fallback is not None and self._fallback.missed_speech)
         facts["shown_speaking"] = was_shown and self.observer.roster.fold.anyone_spoke
         if not facts.get("backend") and ask:
@@ -333,7 +333,7 @@ class MeetingSession:
         return facts
 
     async def secure(self) -> None:
-        """Make everything durable that was heard so far."""
+        """Make all sound so far durable."""
         if self.recorder is None:
             return
         if self.answers:
@@ -343,27 +343,27 @@ class MeetingSession:
 
     @traced("leave")
     async def leave(self) -> None:
-        """Leave as a person would; a page that will not is closed anyway."""
+        """Leave as a person would; a page that fails to leave is closed anyway."""
         with contextlib.suppress(PageError):
             await self._platform.leave(self.page)
 
     async def vanish(self) -> None:
-        """Close the page without leaving the meeting in good order. What the page has captured is still taken."""
+        """Close the page without leaving the meeting in good order. Captured sound is still fetched from it."""
         if self.recorder is not None and self.answers:
             with contextlib.suppress(PageError):
                 await self.page.flush(deadline_s=LAST_WORDS_S)
         await self.page.close()
 
     async def close(self) -> None:
-        """Close the page, then the recorder and the live side: the last words are durable when this returns."""
+        """Close the page, then the recorder and the live side: the last sound is durable when this returns."""
         self._commands.can_act(say=None, show=None)
         self._commands.look = None
-        async with contextlib.AsyncExitStack() as closing:  # one after the other, whatever comes of the one before
+        async with contextlib.AsyncExitStack() as closing:  # each is closed even if the one before fails
             if self._live is not None:
                 closing.push_async_callback(self._live.close)
             if self.recorder is not None:
                 closing.push_async_callback(self.recorder.close)
             closing.push_async_callback(self.page.close)
-            if self.recorder is not None and self.answers:  # the last words are still on their way
+            if self.recorder is not None and self.answers:  # the last sound is still on its way
                 with contextlib.suppress(PageError):
                     await self.page.flush()

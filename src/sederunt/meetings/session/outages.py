@@ -1,4 +1,4 @@
-"""Decides what to do when the page has lost its meeting: report it, wait, mark a gap, or give the page up."""
+"""Decides what to do when the page has lost its connection: report it, wait, mark a gap, or give the page up."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ from sederunt.meetings.record.recorder import Recorder
 from sederunt.meetings.session.media_link import MediaLink
 from sederunt.model.trouble import PageTrouble, Recovery
 
-FED_MS = 3000  # sound that came so lately proves the connection
-UNNOTICED_MS = 7000  # so long before it was told, at most, was the connection lost: browsers take 5 s to say so
+FED_MS = 3000  # sound this recent proves the connection
+UNNOTICED_MS = 7000  # the connection was lost at most this long before the report: browsers take 5 s to notice
 SHORTEST_GAP_MS = 1000
-AGAIN_MS = 10_000  # until a gap is tried again that the database did not take
-LATE_MS = 5000  # sound that comes so long after it was captured …
-LATE_LOOKS = 3  # … in so many looks in a row at which some came: a batch that was held up once is none of it
+AGAIN_MS = 10_000  # until a gap that the database did not take is tried again
+LATE_MS = 5000  # sound is late if it comes this long after it was captured …
+LATE_LOOKS = 3  # … at this many looks in a row with new sound: a single delayed batch does not count
 
 DISK_REFUSES = PageTrouble(
     cause="disk_refuses",
@@ -34,7 +34,7 @@ logger = log.get(component="meetings")
 
 
 class Outages:
-    """The outages of one stay; those that its page outlives become gaps.
+    """The outages of one stay; those that its page survives become gaps.
 
     Args:
         started_ms: the zero of the recording, in Unix milliseconds.
@@ -47,25 +47,25 @@ class Outages:
         self._started_ms = started_ms
         self._documents = page.documents
         self._deaf_since_ms: float | None = None  # in an outage
-        self._unmarked: list[tuple[float, int]] = []  # outages that are over, and no gaps yet
+        self._unmarked: list[tuple[float, int]] = []  # outages that are over and not written as gaps yet
         self._again_ms = 0
-        self._is_refused = False  # by this disk, and told
-        self._seen_ms: float | None = None  # the newest frame at the look before
+        self._is_refused = False  # by this disk, and reported
+        self._seen_ms: float | None = None  # the newest frame at the previous look
         self._late_looks = 0
 
     def found(
         self, now: float, now_ms: int, *, shown_speaking: bool, has_company: bool, site_reconnects: bool
     ) -> Sequence[PageTrouble]:
-        """Return what is newly wrong with the page's connection.
+        """Return the new troubles of the page's connection.
 
         Args:
             now: monotonic seconds.
             now_ms: the same moment in Unix milliseconds.
             shown_speaking: whether the page shows somebody as speaking.
-            has_company: whether anybody else is there.
-            site_reconnects: whether it says that it is connecting anew.
+            has_company: whether anybody else is here.
+            site_reconnects: whether the site says that it is reconnecting.
         """
-        if self._page.documents != self._documents:  # whoever told anything is gone
+        if self._page.documents != self._documents:  # the documents that reported are gone
             self._documents = self._page.documents
             self._link.forget()
         last_ms = self._recorder.last_frame_ms
@@ -84,15 +84,15 @@ class Outages:
         return [*own_troubles, *troubles]
 
     def _falls_behind(self, last_ms: float | None, now_ms: int) -> bool:
-        """Return whether sound has just been found to come late, once each time that it begins to."""
+        # True once each time that sound begins to come late.
         previous_ms, self._seen_ms = self._seen_ms, last_ms
         if last_ms is None or last_ms == previous_ms:
-            return False  # none came: nobody may speak, or it does not come at all, which others see
+            return False  # no new sound: nobody speaks, or none comes at all, which other checks notice
         self._late_looks = self._late_looks + 1 if now_ms - last_ms >= LATE_MS else 0
         return self._late_looks == LATE_LOOKS
 
     async def tell(self, troubles: Sequence[PageTrouble], now_ms: int) -> Broken | None:
-        """Take these troubles, and mark an outage that is over; returns how the stay ends by one of them."""
+        """Take these troubles, and mark an outage that is over; return how the stay ends if one of them ends it."""
         for trouble in troubles:
             if trouble.recovery is Recovery.FRESH_PAGE:
                 return ended_by(trouble)
@@ -108,8 +108,8 @@ class Outages:
         return None
 
     def left_over(self, now_ms: int) -> tuple[tuple[float, float], ...]:
-        """Return the outages that are no gaps yet, from and to in seconds of the recording: the stay ends now. One that
-        is under way ends with it."""
+        """Return the outages that are not written as gaps yet, (from, to) in seconds of the recording. The stay ends
+        now, and with it an outage that is under way."""
         since_ms = self._deaf_since_ms
         if since_ms is not None and now_ms - since_ms >= SHORTEST_GAP_MS:
             self._unmarked.append((since_ms, now_ms))
@@ -121,7 +121,7 @@ class Outages:
         return (start_ms - self._started_ms) / 1000, (end_ms - self._started_ms) / 1000
 
     async def _mark(self, now_ms: int) -> None:
-        """Make gaps of the outages that are over. A database that is away ends no meeting, and costs no gap."""
+        # An unreachable database neither ends the meeting nor loses a gap.
         while self._unmarked:
             start_s, end_s = self._seconds(self._unmarked[0])
             try:

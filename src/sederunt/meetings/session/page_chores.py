@@ -1,4 +1,4 @@
-"""Does what a page needs once the bot is inside: answers notices, sees to the camera, opens the lists of people."""
+"""Does what a page needs once the bot is inside: answers notices, switches the camera, opens the lists of people."""
 
 import asyncio
 import contextlib
@@ -12,28 +12,28 @@ from sederunt.model.trouble import PageTrouble
 from sederunt.platforms.notice_answers import NoticeAnswers
 from sederunt.platforms.platform import Platform
 
-# The network tells of people within a moment, or never: then the page's own list has to be opened. It may take
-# another's place on the page, so it is not opened before.
+# The network reports people within a moment, or never: then the page's own list has to be opened. It may replace
+# another panel on the page, so it is not opened before.
 PATIENCE_S = 3.0
-AGAIN_S = 20.0  # pause between two looks at lists of which one may have closed the other
+AGAIN_S = 20.0  # between two looks at lists, since opening one may close the other
 LOOKS_FOR_ITSELF = 3
-# Between two looks at who is left: of whom both leave out, that they went is believed (claims, CONTRADICTED_MS).
+# Between two looks at who is left: people whom both leave out are believed to have left (claims, CONTRADICTED_MS).
 DOUBT_AGAIN_S = 95.0
-SAY_S = 27.0  # below what the API waits for the answer
+SAY_S = 27.0  # shorter than the API waits for the answer
 CAMERA_S = 5.0  # how long a site may take to switch the bot's camera on
 
 logger = log.get(component="meetings")
 
 
 class PageChores:
-    """The chores of one stay, one at a time: of two that press the same button one finds it gone.
+    """The chores of one stay, one at a time: of two that press the same button, one would find it gone.
 
     Args:
         camera: whether the bot's camera is to be on.
-        anybody_known: tells whether the roster is known, from wherever.
-        network_heard: tells whether it is known from signals of the network.
-        knows_itself: tells whether one of those listed is known to be the bot: the page's list says "you".
-        doubts_company: tells whether people count as here of whom nothing was told for long, or everybody as gone.
+        anybody_known: returns whether the roster is known, from any source.
+        network_heard: returns whether it is known from signals of the network.
+        knows_itself: returns whether a listed person is known to be the bot: the page's list says "you".
+        doubts_company: returns whether people count as here without a report for long, or everybody as gone.
         on_trouble: called when an answer to a notice does not help.
     """
 
@@ -57,16 +57,16 @@ class PageChores:
         self._one = asyncio.Lock()
         self._looking: asyncio.Task[None] | None = None
         self._looks = 0
-        self._next_look_s, self._next_doubt_s = PATIENCE_S, AGAIN_S  # who is told of late is not doubted
+        self._next_look_s, self._next_doubt_s = PATIENCE_S, AGAIN_S  # recent reports are not doubted
 
     @property
     def is_busy(self) -> bool:
-        """Return whether something is being done on the page already."""
+        """Return whether a chore is under way."""
         return self._one.locked()
 
     @property
     def _is_told(self) -> bool:
-        """Return whether the page's lists need not be opened. For the bot itself they are, but not for ever."""
+        # The page's lists need not be opened. To find the bot itself they are, but not for ever.
         return self._network_heard() and (self._knows_itself() or self._looks >= LOOKS_FOR_ITSELF)
 
     async def close(self) -> None:
@@ -77,11 +77,11 @@ class PageChores:
                 await self._looking
 
     async def settle(self, *, lists: bool = False, anew: bool = False) -> None:
-        """Answer notices and see to the camera; look at the page's lists where they are needed, or asked for. Raises
+        """Answer notices and switch the camera; read the page's lists if they are needed, or requested. Raises
         PageCrashed.
 
-        A control that slipped away is only one to be tried again; whether the page is frozen, the looks tell. Answers
-        that did not help are left alone until they are to be tried `anew`.
+        A control that disappeared is tried again later; looks find out whether the page is frozen. Answers that did not
+        help are not repeated unless `anew` is set.
         """
         async with self._one:
             if anew:
@@ -97,9 +97,9 @@ class PageChores:
                 logger.warning("notice not answered", action="settle_failed", bot_id=self._bot_id, why=str(error))
 
     async def say(self, text: str) -> None:
-        """Write to the chat; meanwhile nothing else takes its panel's place. Raises PageError.
+        """Write to the chat; meanwhile nothing else replaces its panel. Raises PageError.
 
-        The caller is answered within the deadline of the API, also where the page is busy with something else.
+        The caller gets an answer within the API's deadline, even if the page is busy with something else.
         """
         try:
             async with asyncio.timeout(SAY_S):
@@ -109,7 +109,7 @@ class PageChores:
             raise PageError(f"the page was busy with something else for {SAY_S:g} s") from None
 
     async def switch_camera_on(self, clock: Clock) -> None:
-        """Have the site switch the bot's camera on. Raises PageError where it has not done so after 5 s."""
+        """Have the site switch the bot's camera on. Raises PageError if it has not done so after 5 s."""
         self._camera = True
         if await self._page.shows_picture():
             return
@@ -121,10 +121,10 @@ class PageChores:
             await self.settle()
 
     def look_for_people(self, *, inside_s: float) -> None:
-        """Open the page's lists where the network names no participants (soon if nobody is known, then from time to
-        time), and where it may have missed somebody leaving, or joining after everybody had left.
+        """Open the page's lists if the network names no participants (soon if nobody is known, then from time to time),
+        or if it may have missed somebody leaving, or joining after everybody had left.
 
-        Returns at once: a list that is slow to open holds up nothing.
+        Returns at once, so that a list that opens slowly delays nothing.
         """
         if self.is_busy:
             return
@@ -141,5 +141,5 @@ class PageChores:
         self._looking = asyncio.create_task(self._look(), name="look for people")
 
     async def _look(self, *, lists: bool = False) -> None:
-        with contextlib.suppress(PageCrashed):  # that it is gone, the page itself tells
+        with contextlib.suppress(PageCrashed):  # the page itself reports that it is gone
             await self.settle(lists=lists)

@@ -1,4 +1,4 @@
-"""Holds what a bot knows of its meeting: the fold of all claims, the chat, and the record of the claims."""
+"""Holds what a bot knows about its meeting: the fold of all claims, the chat, and the record of the claims."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,24 +15,24 @@ _ENDS = (Fact.REMOVED, Fact.OVER)
 
 
 class Roster:
-    """Takes what decoders claim and what is heard; stop rules, journal and live lines read it.
+    """Takes claims of decoders and captured sound; stop rules, journal and live lines read it.
 
-    In go `take`, `heard` and `pass_time`; out come changes for the listeners. What is known by now, and what of it is
-    to be written, `fold` says. Who is believed, and why, is decided in `claims`.
+    `take`, `heard` and `pass_time` take input and return changes for the listeners. `fold` has what is known so far,
+    and what of it is to be written. The package `claims` decides which source is believed, and why.
     """
 
     def __init__(self) -> None:
         self.fold, self._chat, self.claims = Fold(), ChatLedger(), ClaimJournal()
-        self._heard_ms: dict[str, int] = {}  # media source → its last word
+        self._heard_ms: dict[str, int] = {}  # media source → the time of its last claim
 
     def recall(self, participants: Iterable[Participant]) -> None:
-        """Take those of earlier pages, before anything of this one."""
+        """Take the participants of earlier pages, before any claim of this page."""
         people = tuple(participants)
         self.claims.note("recalled", [(person.key, person.name) for person in people])
         self.fold.recall(people)
 
     def take(self, items: Iterable[Claim | ChatReceived]) -> list[Change]:
-        """Fold in the content of one signal of the page. Returns the changes that listeners should hear of."""
+        """Fold in the content of one signal of the page; return the changes for listeners."""
         changes: list[Change] = []
         messages: list[ChatReceived] = []
         for item in items:
@@ -46,33 +46,33 @@ class Roster:
         return changes
 
     def heard(self, source: str, speaking: bool, at_ms: int) -> list[Change]:
-        """Fold in that captured sound of a source began or stopped; returns what listeners should hear of."""
+        """Fold in that a source's captured sound began or stopped; return the changes for listeners."""
         at_ms = self._heard_ms[source] = max(at_ms, self._heard_ms.get(source, 0) + 1)
         subjects = (Subject(media=source),)
         claim = Claim(fact=Fact.SOUND, source=Source.CAPTURE, at_ms=at_ms, subjects=subjects, holds=speaking)
         return [*self._claimed(claim), *self.fold.settle()]
 
     def pass_time(self, now_ms: int) -> list[Change]:
-        """Let claims expire, and contradictions be decided; returns what listeners should hear of."""
+        """Let claims expire and decide contradictions; return the changes for listeners."""
         self.claims.note("now_ms", now_ms)
         return [*self.fold.pass_time(now_ms)]
 
     def hush(self, at_ms: int) -> list[Change]:
-        """End the stay, and with it everybody's speech. Returns the changes that listeners should hear of."""
+        """End the stay, and with it everybody's speech; return the changes for listeners."""
         self.claims.note("over_ms", at_ms)
         return [*self.fold.hush(at_ms)]
 
     def entered(self, at_ms: int, *, waited: bool) -> None:
-        """Note that the bot is inside, and whether it had to wait outside. What ended before was no stay: a first
-        connection may fail on the way in, and its end be told late."""
+        """Note that the bot is inside, and whether it waited outside. An end that was reported before was not that of a
+        stay: a first connection may fail on the way in, and its end may be reported late."""
         self.take([*([said(Fact.LET_IN, at_ms, Source.ENTRY)] if waited else ()), *_no_end(at_ms, Source.ENTRY)])
 
     def goes_on(self, at_ms: int) -> None:
-        """Note that the call goes on, whatever signals told of its end before: it is heard."""
+        """Note that the call goes on, because it is heard, although signals reported its end."""
         self.take(_no_end(at_ms, Source.CAPTURE))
 
     def wrote(self, text: str, at_ms: int) -> None:
-        """Note a chat message that the bot writes: its author, as the page shows it, is the bot."""
+        """Note a chat message that the bot writes: the author whom the page shows for it is the bot."""
         self._chat.wrote(text, at_ms)
 
     def _claimed(self, claim: Claim) -> list[Change]:
@@ -88,12 +88,12 @@ class Roster:
 
     @property
     def knows_itself(self) -> bool:
-        """Return whether one of those who are listed is known to be the bot itself."""
+        """Return whether a listed person is known to be the bot itself."""
         return bool(self.fold.own_keys)
 
     @property
     def speaking(self) -> frozenset[str]:
-        """Return the keys of everybody whose last mark says that they speak."""
+        """Return the keys of all participants whose last mark is open."""
         return frozenset(
             person.key
             for person in self.fold.participants
@@ -101,12 +101,12 @@ class Roster:
         )
 
     def turns(self) -> int:
-        """Return how often anybody was seen to begin to speak."""
+        """Return how often participants were seen to begin to speak."""
         return sum(event.type is SpeakingKind.STARTED for person in self.fold.participants for event in person.events)
 
     def told_end(self) -> tuple[Fact, int] | None:
-        """Return what a signal of the site tells of the end of the stay, and since when; None while none tells of one.
-        That the bot was put out comes first."""
+        """Return the end of the stay that a signal of the site reports, and since when; None while there is none.
+        REMOVED comes before OVER."""
         return next(((fact, self.fold.told[fact].since_ms) for fact in _ENDS if fact in self.fold.told), None)
 
 
@@ -115,7 +115,7 @@ def _no_end(at_ms: int, source: Source) -> list[Claim]:
 
 
 def silenced(participants: Iterable[Participant], at_ms: int) -> list[PersonSpoke]:
-    """Return the changes that end, at `at_ms`, the speech of everybody whose last mark says that they speak."""
+    """Return the changes that end, at `at_ms`, the speech of all participants whose last mark is open."""
     changes: list[PersonSpoke] = []
     for participant in participants:
         last = max(participant.events, key=lambda event: event.timestamp, default=None)

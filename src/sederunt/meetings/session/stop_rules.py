@@ -1,6 +1,6 @@
-"""When a bot leaves by itself: small rules over roster and time. The first that answers wins.
+"""When a bot leaves by itself: small rules over roster and time. The first that applies decides.
 
-Order: the time limit is a promise about cost and goes first; company and silence describe the room.
+Order: the time limit is a promise about cost and comes first; company and silence describe the meeting.
 """
 
 from collections.abc import Sequence
@@ -14,17 +14,17 @@ from sederunt.model.status import StopReason, Trigger
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Departure:
-    """Why the bot goes."""
+    """Why the bot leaves."""
 
     trigger: Trigger = Trigger.ENDED
     reason: StopReason | None = None
-    cause: str | None = None  # for the event's data where no stop reason exists
+    cause: str | None = None  # for the event's data if there is no stop reason
     row: str | None = None  # what decided: a row of the evidence table, a signal, an order, or one of these rules
 
 
 class StopRule(Protocol):
     def check(self, roster: Roster, now_ms: int) -> Departure | None:
-        """Return a departure if this rule's time has come. `now_ms` is Unix milliseconds."""
+        """Return a departure if this rule applies now. `now_ms` is Unix milliseconds."""
 
 
 class TimeLimit:
@@ -38,7 +38,7 @@ class TimeLimit:
 
 
 class Alone:
-    """Everyone else left. Armed only once someone else was here: an early bot waits for its people."""
+    """Everyone else left. Applies only once someone else was here: an early bot waits for people to come."""
 
     def __init__(self, minutes: int) -> None:
         self._limit_ms = minutes * 60_000

@@ -1,4 +1,4 @@
-"""The long wait in the meeting, until something ends the stay: commands, rules, the roster, the page, the row."""
+"""Waits in the meeting until something ends the stay: a command, a rule, the roster, the page, or the row."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,25 +22,25 @@ from sederunt.platforms.links import EMPTY_PAGE, MeetingLink, names_no_meeting, 
 from sederunt.platforms.page_state import PageState, Reading
 
 TICK_S = 1.0
-ENDING_TICK_S = 0.5  # … once a signal has told of the end: the page is asked then
-READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page come by themselves
-HASTE_S = 2.0  # … and so much sooner where another document stands in it
-ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
+ENDING_TICK_S = 0.5  # … once a signal has reported the end: the page is asked then
+READ_EVERY_S = 3.0  # the page itself is asked this often; its signals come by themselves
+HASTE_S = 2.0  # … and this much sooner if another document is in it
+ASK_ROW_EVERY_S = 5.0  # the row has a stop even if its command was lost
 RECONNECT_S = 60.0  # a site may show "reconnecting" this long
-LOST_S = 60.0  # a page that is none we know may stay so this long before it is tried anew
-FAULT_S = 10.0  # … and one that speaks of a fault
-# … where another document stands there, whose address is the meeting's, and that loads: it may find back by itself.
+LOST_S = 60.0  # an unknown page may stay this long before it is replaced
+FAULT_S = 10.0  # … and a page that reports a fault
+# … and a page whose new document has the meeting's address and is loading: it may recover by itself.
 RELOADED_S = 10.0
-# … where it stands at another address, or asks to be joined: no site joins again for a guest.
+# … and a page whose new document has another address, or asks to join: no site joins again for a guest.
 LEFT_S = 4.0
-# A notice that does not go away is answered at so many looks in a row, then at every twentieth: once a minute.
+# A notice that does not go away is answered at this many looks in a row, then at every twentieth: once a minute.
 NOTICE_TRIES, NOTICE_AGAIN = 5, 20
 
 _PATIENCE_S = {PageState.RECONNECTING: RECONNECT_S, PageState.TROUBLE: FAULT_S}
 
 
 class Watcher:
-    """Once a second asks commands, rules and the roster; less often the page and the row.
+    """Checks commands, rules and the roster once a second; the page and the row less often.
 
     Args:
         wakes_for_news: whether the bot has live listeners, who must not wait for the next second.
@@ -67,17 +67,17 @@ class Watcher:
         self._wakes = [page.gone, observer.has_news] if wakes_for_news else [page.gone]
 
     async def run(self) -> Outcome:
-        """Wait for the end of the stay; returns how it ended. Raises PageError, Superseded."""
+        """Wait for the end of the stay; return how it ended. Raises PageError, Superseded."""
         try:
             outcome = await self._until_ended()
         except PageError:
             if (departure := self._told_end.standing()) is None:
                 raise
             outcome = Departed(departure=departure)
-        # A broken page would be replaced: by one that knocks where the bot was put out, or the meeting is over.
+        # A broken page would be replaced by one that knocks, although the bot was removed or the meeting is over.
         if isinstance(outcome, Broken) and (departure := self._told_end.standing()) is not None:
             outcome = Departed(departure=departure)
-        if not isinstance(outcome, Departed):  # the next page's gap begins where sound was heard last
+        if not isinstance(outcome, Departed):  # the next page's gap begins at the last sound
             return outcome
         return replace(outcome, outages=self._outages.left_over(unix_ms(self._clock.now())))
 
@@ -130,14 +130,14 @@ class Watcher:
             return ended_by(self._page.gone_by)
         if self._commands.stop.is_set():
             return Departed(departure=Departure(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
-        if roster.told_end() is not None:  # the page is asked at once, and no rule is quicker
+        if roster.told_end() is not None:  # the page is asked at once, before any rule
             return None
         departure = first_departure(self._rules, roster, now_ms)
         return Departed(departure=departure) if departure else None
 
 
 class PageLooks:
-    """The looks of one stay. They remember for how long the page has been in trouble."""
+    """Looks at the page during one stay. Remembers for how long it has been in trouble."""
 
     def __init__(
         self,
@@ -156,11 +156,11 @@ class PageLooks:
         self._began_at = clock.monotonic()
         self._documents, self._place = page.documents, place_of(page.url)
         self._trouble_since: dict[PageState, float] = {}
-        self.state: PageState | None = None  # at the last look; None where it was not answered
-        self._notices = 0  # looks in a row at which a notice lies over the call
+        self.state: PageState | None = None  # at the last look; None if it was not answered
+        self._notices = 0  # looks in a row at which a notice covers the call
 
     async def look(self) -> Outcome | None:
-        """Look once; returns the outcome where the page ends the stay. Raises PageStuck, PageCrashed."""
+        """Look once; return the outcome if the page ends the stay. Raises PageStuck, PageCrashed."""
         now, place_before = self._clock.monotonic(), (self._page.documents, place_of(self._page.url))
         reading = await self._reader.read()
         self.state = None if reading is None else reading.state
@@ -184,13 +184,13 @@ class PageLooks:
         return None
 
     def _goes_on(self, now: float, place_before: tuple[int, str]) -> None:
-        """Note that the page is in the call, in the document and at the place that it had before the look."""
+        # The page is in the call, with the document and place that it had before the look.
         self._trouble_since.clear()
         self._documents, self._place = place_before
         self._chores.look_for_people(inside_s=now - self._began_at)
 
     async def _answer(self, now: float, place_before: tuple[int, str]) -> None:
-        """Answer a notice; one that takes no answer is tried now and then, and the call goes on below it."""
+        # A notice that accepts no answer is tried now and then; the call goes on below it.
         is_lasting = self._notices > NOTICE_TRIES
         if is_lasting and not self.is_urgent:
             self._goes_on(now, place_before)
@@ -198,21 +198,20 @@ class PageLooks:
             await self._chores.settle(anew=is_lasting)
 
     def _waits_again(self, now: float, reading: Reading) -> Outcome | None:
-        """Return the end of a bot that was put back into the lobby, or whose host is gone, and that waits for as long
-        as its caller allows. A fresh page would have to wait as well."""
+        # The bot was put back into the lobby, or the host left. It waits as long as its caller allows, because a fresh
+        # page would have to wait as well.
         if now - self._trouble_since.setdefault(PageState.LOBBY, now) < self._waiting_s:
             return None
         return Departed(departure=Departure(reason=reading.reason or StopReason.KICKED, row=reading.row))
 
     def _in_trouble(self, state: PageState, now: float, seen: str) -> Outcome | None:
-        """Return the outcome of a page that has not shown a call for too long."""
         since = self._trouble_since.setdefault(state, now)
         place = place_of(self._page.url)
         if (
             state is PageState.LOADING
             and place != self._place
             and names_no_meeting(self._parse_link, self._page.url)
-            # Nothing at all may be a fault: the call is entered anew, and ended if that page is emptied as well.
+            # An empty page may be a fault: the call is entered anew, and ended if that page becomes empty as well.
             and not (self._is_first and self._page.url == EMPTY_PAGE)
         ):
             if now - since < (LEFT_S if self.is_urgent else RELOADED_S):
@@ -237,5 +236,5 @@ class PageLooks:
 
     @property
     def is_urgent(self) -> bool:
-        """Return whether another document stands in the page than the one that was in the call."""
+        """Return whether the page has another document than the one that was in the call."""
         return self._page.documents != self._documents
