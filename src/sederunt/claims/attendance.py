@@ -29,7 +29,6 @@ class Attendance:
         self._confirmed_ms: Mapping[str, int] = {}  # person → the last moment at which any source has them here
 
     def take_people(self, claim: Claim) -> None:
-        """Note a claim of who is here."""
         table = self._tables.get(claim.source)
         if table is None:
             return

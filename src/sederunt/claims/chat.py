@@ -45,7 +45,7 @@ class ChatLedger:
         """Return a claim of who the bot is if this is the first line with words that the bot wrote."""
         words = _bare(message.content)
         own_line = next(
-            (each for each in self._own if each[1] == words and 0 <= message.at_ms - each[0] <= OWN_MS), None
+            (line for line in self._own if line[1] == words and 0 <= message.at_ms - line[0] <= OWN_MS), None
         )
         if own_line is None or message.is_own or not (message.key or message.username):
             return None

@@ -127,7 +127,7 @@ def gone(key: str, at_ms: int) -> Claim:
 
 def speak(source: Source, keys: Iterable[str], at_ms: int, *, media: Iterable[str] = ()) -> Claim:
     """Claim that exactly these people and the owners of these media sources speak."""
-    subjects = (*(Subject(key=key) for key in keys), *(Subject(media=each) for each in media))
+    subjects = (*(Subject(key=key) for key in keys), *(Subject(media=source_id) for source_id in media))
     return Claim(fact=Fact.SPEAKS, source=source, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
 
 

@@ -146,7 +146,6 @@ class Fold:
 
     @property
     def someone_speaks(self) -> bool:
-        """Return whether a listed person speaks now."""
         return not self._speaking.now.isdisjoint(self._register.people)
 
     @property
@@ -169,7 +168,6 @@ class Fold:
 
     @property
     def own_keys(self) -> frozenset[str]:
-        """Return the keys of the bot itself."""
         return self._register.own_keys
 
     @property

@@ -63,7 +63,6 @@ def read(archive: bytes) -> Iterator[Entry]:
 
 
 def replay(entries: Iterable[Entry], on_changes: Callable[[Sequence[RosterChange]], None] | None = None) -> Fold:
-    """Return the fold that these entries lead to."""
     fold = Fold()
     for entry in entries:
         changes = fold.take(entry) if isinstance(entry, Claim) else _happened(fold, *entry)
@@ -108,7 +107,6 @@ def report(fold: Fold) -> dict[str, Any]:
 
 
 def words_of(change: RosterChange) -> str:
-    """Return a change in words."""
     match change:
         case PersonTracked():
             return f"{change.participant.name} is here"

@@ -33,14 +33,14 @@ class ListHabit:
             if len(tokens) > 1 and (self.last_ms is None or claim.at_ms - self.last_ms >= 1000):
                 self.full_lists, self.last_ms = self.full_lists + 1, claim.at_ms
             return False
-        are_full = self.full_lists >= FULL_LISTS
-        if not are_full:
+        are_lists_full = self.full_lists >= FULL_LISTS
+        if not are_lists_full:
             self.full_lists = 0
         if not own_keys & tokens:
             return False
         self.left_out |= {token: claim.at_ms for token in present - tokens if token not in self.left_out}
         self.left_out_ms = claim.at_ms
-        if not are_full or self.left_out_ms - min(self.left_out.values()) < REPEATED_MS:
+        if not are_lists_full or self.left_out_ms - min(self.left_out.values()) < REPEATED_MS:
             return False
         self.left_out.clear()
         return True

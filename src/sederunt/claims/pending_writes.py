@@ -11,7 +11,6 @@ class PendingWrites:
         self._withdrawn: dict[str, int] = {}
 
     def note(self, key: str) -> None:
-        """Note that a person changed."""
         self._changed.add(key)
 
     def note_withdrawn(self, key: str, since_ms: int) -> None:

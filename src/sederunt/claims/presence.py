@@ -63,7 +63,9 @@ def _heard(t: Testimony) -> int | None:
     # A voice that is heard belongs to somebody who is here.
     if t.heard_ms is None or t.now_ms - t.heard_ms > HEARD_MS:
         return None
-    denied_ms = max((w.since_ms for w in (t.protocol, t.listed, t.shown) if w and not w.holds), default=None)
+    denied_ms = max(
+        (word.since_ms for word in (t.protocol, t.listed, t.shown) if word and not word.holds), default=None
+    )
     return t.heard_ms if denied_ms is None or t.heard_ms > denied_ms + HEARD_LATE_MS else None
 
 
@@ -95,7 +97,7 @@ def _only_one(t: Testimony) -> int | None:
         return None
     if t.protocol and t.protocol.holds and t.listed and t.listed.holds:
         return None
-    last_ms = max((w.at_ms for w in (t.protocol, t.listed, t.shown) if w and w.holds), default=0)
+    last_ms = max((word.at_ms for word in (t.protocol, t.listed, t.shown) if word and word.holds), default=0)
     return None if last_ms > t.only_one_ms else t.only_one_ms
 
 

@@ -228,7 +228,6 @@ class Register:
 
     @property
     def own_keys(self) -> frozenset[str]:
-        """Return the keys of the bot itself."""
         return frozenset(self.key_of(key) for key in self.own.found)
 
     @property

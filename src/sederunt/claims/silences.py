@@ -37,13 +37,13 @@ class Silences:
                 if row.quiet_ms is not None and now_ms - self._since_ms >= row.quiet_ms:
                     self._doubtful_ms[row.source] = self._since_ms
 
-    def doubted_until(self, row: Trust, table: SourceTable) -> int:
+    def doubted_until(self, trust: Trust, table: SourceTable) -> int:
         """Return the moment up to which speech must have begun to be doubted: it outlived a silence.
 
         If the source resumes, such speech counts again with sound, unless it has claimed anything since.
         """
-        doubtful_ms = self._doubtful_ms.get(row.source, _NEVER_MS)
-        can_resume = row.resumes and self._since_ms is None
+        doubtful_ms = self._doubtful_ms.get(trust.source, _NEVER_MS)
+        can_resume = trust.resumes and self._since_ms is None
         if can_resume and not any(word.since_ms > doubtful_ms for word in table.words.values()):
             return _NEVER_MS
         return doubtful_ms

@@ -58,7 +58,6 @@ class Speech:
 
     @property
     def last_sound_ms(self) -> int | None:
-        """Return when sound was last heard."""
         return self._silences.last_sound_ms
 
     @property
@@ -166,13 +165,13 @@ class Speech:
     def _shown(
         self, source: Source, unowned_ms: int | None, now_ms: int, person_of: Callable[[str], str]
     ) -> dict[str, Reason]:
-        row, table = SPEECH[source], self._tables[source]
+        trust, table = SPEECH[source], self._tables[source]
         earliest_ms: int | None = None
         if source is Source.STAGE:  # the person shown large speaks while sound without an owner is heard
             if unowned_ms is None:
                 return {}
             earliest_ms = unowned_ms
-        after_ms = self._silences.doubted_until(row, table)
+        after_ms = self._silences.doubted_until(trust, table)
         return {
             person_of(self._meant(word)): Reason(
                 rule="said to speak" if earliest_ms is None else "shown large while there is sound",

@@ -74,7 +74,7 @@ class SourceTable:
             previous.subject = previous.subject.with_known(subject)
             return
         if claim.at_ms == previous.at_ms and previous.explicit and claim.holds == previous.holds:
-            subject = max(subject, previous.subject, key=lambda each: each.order)
+            subject = max(subject, previous.subject, key=lambda candidate: candidate.order)
         since_ms = previous.since_ms if previous.holds == claim.holds else claim.at_ms
         self.words[token] = self._word(subject.with_known(previous.subject), claim, since_ms)
 

@@ -251,7 +251,7 @@ class Journal:
         """
         self._second_self.find(roster, self.bot.config.bot_name)
         (changes, self._untold), sent_count = (
-            ([each for each in self._untold if not self._second_self.is_of(each)], []),
+            ([item for item in self._untold if not self._second_self.is_of(item)], []),
             0,
         )
         (people, withdrawals), sources = roster.fold.take_changed(), dict(roster.fold.sources)
@@ -298,7 +298,7 @@ class Journal:
         """Forget what this stay has used of its budgets."""
         self._ledger.forget(self.bot.id)
 
-    async def end_open_speech(self, at_s: float, *, but: Collection[str] = ()) -> None:
+    async def end_open_speech(self, at_s: float, *, except_for: Collection[str] = ()) -> None:
         """End every speaking mark that is open at a second of the recording, except those of some participants.
 
         Nobody is known to have kept speaking while the bot was away, and an open mark would also cover others' words.
@@ -306,7 +306,7 @@ class Journal:
         assert self.bot.recording_started_at is not None, "a bot that was never inside heard nobody speak"
         at_ms = unix_ms(self.bot.recording_started_at) + round(at_s * 1000)
         open_marks = silenced(await self.participants(with_events=True), at_ms)
-        changes = [change for change in open_marks if change.participant.key not in but]
+        changes = [change for change in open_marks if change.participant.key not in except_for]
         if changes:
             participants = [change.participant for change in changes]
             await self._bots.save_participants(self.bot.id, participants, epoch=self.bot.epoch)
@@ -346,9 +346,9 @@ def unheard(history: Iterable[Mapping[str, Any]], changes: Iterable[Change]) -> 
     missing: list[Change] = []
     for change in changes:
         if isinstance(change, PersonWrote):
-            words = (change.message.username, change.message.content)
-            counts[words] -= 1
-            if counts[words] < 0:
+            message = (change.message.username, change.message.content)
+            counts[message] -= 1
+            if counts[message] < 0:
                 missing.append(change)
     return missing
 

@@ -85,12 +85,12 @@ async def attend(context: BotContext, commands: Commands, *, move: Move | None =
         return
     if journal.bot.status is BotStatus.BOOTING:
         await journal.move(Trigger.LAUNCHED)
-    warming = asyncio.create_task(warm_up(journal.bot, context.settings), name=f"warm up {journal.bot.id}")
+    warm_up_task = asyncio.create_task(warm_up(journal.bot, context.settings), name=f"warm up {journal.bot.id}")
     try:
         outcome = await _try_pages(context, commands, platform, link, move)
         await conclude(journal, context.spool(), context.clock, outcome)
     finally:
-        warming.cancel()
+        warm_up_task.cancel()
 
 
 async def _try_pages(
@@ -142,18 +142,18 @@ async def _stay_until_cut_off(plan: StayPlan, session: MeetingSession) -> Outcom
     # to knock, and the wait for an unreachable database may take longer than that.
     cut_off = plan.commands.cut_off
     try:
-        async with asyncio.timeout(None) as staying:
+        async with asyncio.timeout(None) as deadline:
 
             async def vanish() -> None:
                 await cut_off.wait()
                 await session.vanish()
-                staying.reschedule(asyncio.get_running_loop().time())
+                deadline.reschedule(asyncio.get_running_loop().time())
 
-            vanishing = asyncio.create_task(vanish(), name=f"vanish {plan.context.journal.bot.id}")
+            vanish_task = asyncio.create_task(vanish(), name=f"vanish {plan.context.journal.bot.id}")
             try:
                 outcome = await _stay(plan, session)
             finally:
-                await (vanishing if cut_off.is_set() else end(vanishing))
+                await (vanish_task if cut_off.is_set() else end(vanish_task))
     except (PageError, TimeoutError):
         if not cut_off.is_set():
             raise
@@ -189,15 +189,15 @@ async def _knock(plan: StayPlan, session: MeetingSession) -> Outcome | None:
     # While another holder still has the bot, that one is watched meanwhile.
     if (move := plan.pending) is None:
         return await session.knock(plan.link, plan.limits)
-    knocking = asyncio.ensure_future(session.knock(plan.link, plan.limits))
-    watching = asyncio.ensure_future(move.watch())
+    knock_task = asyncio.ensure_future(session.knock(plan.link, plan.limits))
+    watch_task = asyncio.ensure_future(move.watch())
     try:
-        await asyncio.wait({knocking, watching}, return_when=asyncio.FIRST_COMPLETED)
-        if watching.done():
-            watching.result()  # raises if the bot could not be claimed: then it must not knock
-        return await knocking
+        await asyncio.wait({knock_task, watch_task}, return_when=asyncio.FIRST_COMPLETED)
+        if watch_task.done():
+            watch_task.result()  # raises if the bot could not be claimed: then it must not knock
+        return await knock_task
     finally:
-        await end(knocking, watching)
+        await end(knock_task, watch_task)
 
 
 async def _sit(plan: StayPlan, session: MeetingSession) -> Outcome:
@@ -206,26 +206,28 @@ async def _sit(plan: StayPlan, session: MeetingSession) -> Outcome:
     if (move := plan.pending) is None:
         away_cause, entered_at = _away_cause(plan), context.clock.now()
         session.observer.keep_frames()  # a disk that hangs may delay the row by a minute
-        zero = await _written(plan, lambda: admit(journal, context.spool(), entered_at, away_cause))
-        return await session.sit(started_ms=unix_ms(zero))
+        recording_start = await _written(plan, lambda: admit(journal, context.spool(), entered_at, away_cause))
+        return await session.sit(started_ms=unix_ms(recording_start))
     await session.settle()
     await move.take_place()
-    zero = journal.bot.recording_started_at or context.clock.now()
-    relieving: list[asyncio.Task[None]] = []
+    recording_start = journal.bot.recording_started_at or context.clock.now()
+    relief_tasks: list[asyncio.Task[None]] = []
 
     def seconds() -> float:
-        return (context.clock.now() - zero).total_seconds()
+        return (context.clock.now() - recording_start).total_seconds()
 
     def relieve() -> None:
-        relieving.append(asyncio.create_task(relieved(move, context.spool(), seconds()), name="relieve"))
+        relief_tasks.append(asyncio.create_task(relieved(move, context.spool(), seconds()), name="relieve"))
 
-    await journal.end_open_speech(seconds(), but=session.observer.roster.speaking)
+    await journal.end_open_speech(seconds(), except_for=session.observer.roster.speaking)
     try:
-        outcome = await session.sit(started_ms=unix_ms(zero), on_recording=relieve)
-        await asyncio.gather(*relieving)  # also if the meeting ended meanwhile, so that the old page is not left behind
+        outcome = await session.sit(started_ms=unix_ms(recording_start), on_recording=relieve)
+        await asyncio.gather(
+            *relief_tasks
+        )  # also if the meeting ended meanwhile, so that the old page is not left behind
         return outcome
     finally:
-        await end(*relieving)
+        await end(*relief_tasks)
 
 
 async def _written(plan: StayPlan, write: Callable[[], Awaitable[_Told]]) -> _Told:

@@ -31,15 +31,15 @@ logger = log.get(component="meetings")
 
 async def admit(journal: Journal, spool: PieceSpool, entered_at: datetime, away_cause: str) -> datetime:
     """Write when the bot was admitted; return the zero of its recording. A bot that came back marks a gap."""
-    zero = journal.bot.recording_started_at
-    if zero is None:
+    recording_start = journal.bot.recording_started_at
+    if recording_start is None:
         await journal.move(Trigger.ADMITTED, changes={"recording_started_at": entered_at})
         return entered_at
-    start_s, end_s = await heard_until_s(journal, spool), (entered_at - zero).total_seconds()
+    start_s, end_s = await heard_until_s(journal, spool), (entered_at - recording_start).total_seconds()
     await journal.end_open_speech(start_s)
     if end_s - start_s >= SHORTEST_GAP_S:
         await journal.add_gap(start_s, end_s, away_cause)
-    return zero
+    return recording_start
 
 
 async def depart(journal: Journal, clock: Clock, departure: Departure) -> None:
@@ -115,11 +115,11 @@ async def give_up_lost(
         await journal.move(Trigger.LOST, reason=reason, data={"cause": cause})
     heard_s = await wait_until_stored(journal, spool, clock)
     ended_at = journal.bot.recording_ended_at
-    if (zero := journal.bot.recording_started_at) is not None:
+    if (recording_start := journal.bot.recording_started_at) is not None:
         await journal.end_open_speech(heard_s)
         if away is not None and not journal.bot.delete_requested:
             away_cause, gave_up_at = away
-            if (until_s := (gave_up_at - zero).total_seconds()) - heard_s >= SHORTEST_GAP_S:
+            if (until_s := (gave_up_at - recording_start).total_seconds()) - heard_s >= SHORTEST_GAP_S:
                 await journal.add_gap(heard_s, until_s, away_cause)
-        ended_at = ended_at or datetime.fromtimestamp(zero.timestamp() + heard_s, UTC)
+        ended_at = ended_at or datetime.fromtimestamp(recording_start.timestamp() + heard_s, UTC)
     await journal.move(Trigger.LOST, data={"cause": cause}, changes={"recording_ended_at": ended_at})

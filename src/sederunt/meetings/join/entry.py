@@ -101,10 +101,10 @@ def was_shown_out(platform: Platform, reading: Reading) -> bool:
 
 
 async def until_entered(
-    entering: Coroutine[Any, Any, Outcome | None], page: MeetingPage, commands: Commands, journal: Journal
+    entry: Coroutine[Any, Any, Outcome | None], page: MeetingPage, commands: Commands, journal: Journal
 ) -> Outcome | None:
     """Wait for the end of `enter`; a stop, a cut-off or the death of the page ends the wait at once."""
-    joining = asyncio.ensure_future(entering)
+    join_task = asyncio.ensure_future(entry)
     interruptions: dict[asyncio.Future[Any], Callable[[], Outcome]] = {
         asyncio.ensure_future(event.wait()): outcome
         for event, outcome in (
@@ -117,20 +117,20 @@ async def until_entered(
     try:
         while True:
             finished_tasks, _ = await asyncio.wait(
-                {joining, *interruptions}, timeout=ASK_ROW_EVERY_S, return_when=asyncio.FIRST_COMPLETED
+                {join_task, *interruptions}, timeout=ASK_ROW_EVERY_S, return_when=asyncio.FIRST_COMPLETED
             )
-            if joining in finished_tasks:
-                return joining.result()
+            if join_task in finished_tasks:
+                return join_task.result()
             if finished_tasks:
                 return interruptions[finished_tasks.pop()]()
             await journal.write_troubles()
             if await journal.is_stop_requested():
                 commands.stop.set()
     finally:
-        for task in (*interruptions, joining):
+        for task in (*interruptions, join_task):
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError, PageError):
-            await joining
+            await join_task
 
 
 async def _sign_in(

@@ -99,7 +99,7 @@ class LiveLines:
         for source in list(self._heard):
             for has_labels in (False, True):
                 entries = self._heard_in(source, has_labels=has_labels, meeting=meeting)
-                own_lines = [self._lines[id_] for each in entries.values() for id_ in each.lines]
+                own_lines = [self._lines[id_] for entry in entries.values() for id_ in entry.lines]
                 unnamed = [line for line in own_lines if line.segment.speaker_name is None]
                 parts = self._voices(source, meeting, entries, has_labels=has_labels) if unnamed else []
                 matches = [(line, _covering(line, parts)) for line in unnamed]
@@ -153,7 +153,7 @@ class LiveLines:
         # Either the segments whose voices are told apart, or the rest.
         mixed = is_mixed(source, meeting.links)
         entries = self._heard.get(source, {}).items()
-        return {id_: each for id_, each in entries if (mixed and each.label is not None) == has_labels}
+        return {id_: entry for id_, entry in entries if (mixed and entry.label is not None) == has_labels}
 
     def _voices(
         self, source: str, meeting: MeetingFacts, entries: Mapping[str, _Heard], *, has_labels: bool
@@ -249,13 +249,13 @@ class LiveLines:
 
     def _forget(self, before_s: float) -> None:
         for entries in self._heard.values():
-            for segment_id in [id_ for id_, each in entries.items() if each.utterance.end < before_s]:
+            for segment_id in [id_ for id_, entry in entries.items() if entry.utterance.end < before_s]:
                 for id_ in entries.pop(segment_id).lines:
                     del self._lines[id_]
 
 
 def _in_order(entries: Mapping[str, _Heard]) -> tuple[Utterance, ...]:
-    return tuple(sorted((each.utterance for each in entries.values()), key=lambda utterance: utterance.start))
+    return tuple(sorted((entry.utterance for entry in entries.values()), key=lambda utterance: utterance.start))
 
 
 def _is_of(part: Utterance, whole: Utterance) -> bool:

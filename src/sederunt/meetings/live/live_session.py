@@ -136,7 +136,9 @@ class LiveSession:
         try:
             stretches = self._mix.take(packets)
             if self._transcription is not None and stretches:
-                self._transcription.hear([Frame(each.source, each.start, each.samples) for each in stretches])
+                self._transcription.hear(
+                    [Frame(stretch.source, stretch.start, stretch.samples) for stretch in stretches]
+                )
         except Exception:
             self._writer.fault("sound not heard live")
 
@@ -187,18 +189,18 @@ class LiveSession:
         self.end()
         if self._closing is None:
             return
-        bot_id, writing = str(self._journal.bot.id), self._tasks[1]
+        bot_id, write_task = str(self._journal.bot.id), self._tasks[1]
         try:
             await self._closing
         except Exception:
             self._writer.fault("the end was not transcribed")
         except asyncio.CancelledError:  # this host is to end; the next one has the recording transcribed
-            writing.cancel()
+            write_task.cancel()
             raise
         self._writer.finish()
         try:
             async with asyncio.timeout(WRITE_S):
-                await writing
+                await write_task
                 if self._writer.language is not None:
                     await self._journal.mark(detected_lang=self._writer.language)
         except (Superseded, NotFound) as error:

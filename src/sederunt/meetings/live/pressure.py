@@ -17,7 +17,6 @@ class CpuPressure:
         self._looked_at, self._busy = float("-inf"), False
 
     def is_high(self) -> bool:
-        """Return whether the machine is overloaded now."""
         if self._now() - self._looked_at >= LOOK_EVERY_S:
             self._looked_at = self._now()
             self._busy = self._percent() >= BUSY_PERCENT

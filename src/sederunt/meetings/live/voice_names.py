@@ -26,7 +26,7 @@ class VoiceNames:
         totals = self._seconds.get(label, {})
         key, most_s = max(totals.items(), key=lambda pair: pair[1], default=("", 0.0))
         is_proven = most_s >= max(PROVEN_S, PROVEN_SHARE * sum(totals.values()))
-        name = next((each.name for each in meeting.participants if each.key == key), None)
+        name = next((participant.name for participant in meeting.participants if participant.key == key), None)
         if not is_proven or name is None or (part.guesses and name not in {guess.name for guess in part.guesses}):
             return part
         return replace(part, voice=key, name=name, guesses=None)

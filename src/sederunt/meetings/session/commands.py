@@ -33,8 +33,8 @@ class Commands:
 
     async def wait(self, *others: Coroutine[Any, Any, Any], within_s: float | None = None) -> None:
         """Wait for a stop, a cut-off, a move, the first of the others to finish, or the end of `within_s` seconds."""
-        ends = (self.stop.wait(), self.cut_off.wait(), self.moved.wait())
-        tasks = [asyncio.ensure_future(each) for each in (*ends, *others)]
+        interruptions = (self.stop.wait(), self.cut_off.wait(), self.moved.wait())
+        tasks = [asyncio.ensure_future(each) for each in (*interruptions, *others)]
         try:
             await asyncio.wait(tasks, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -140,7 +140,7 @@ class MeetingSession:
     @traced("knock")
     async def knock(self, link: MeetingLink, limits: EntryLimits) -> Outcome | None:
         """Try to get in; return None once inside, else how the try ended. A stop or a cut-off ends it at once."""
-        entering = enter(
+        entry = enter(
             self._context,
             self._platform,
             link,
@@ -151,7 +151,7 @@ class MeetingSession:
             noted=lambda: self.observer.decoder.noted,
         )
         try:
-            outcome = await until_entered(entering, self.page, self._commands, self._context.journal)
+            outcome = await until_entered(entry, self.page, self._commands, self._context.journal)
         except PageError as error:
             return await self._broken(error)
         if outcome is not None:
@@ -211,8 +211,8 @@ class MeetingSession:
         )
         watcher = self._make_watcher(recorder, fallback, started_ms=started_ms, resumed_ms=resumed_ms)
         seated_at = clock.monotonic()
-        greeting = asyncio.ensure_future(self._greet())
-        keeping = asyncio.ensure_future(
+        greet_task = asyncio.ensure_future(self._greet())
+        claims_task = asyncio.ensure_future(
             keep_claims_meanwhile(context.journal, self.stay, self.observer.roster, context.objects)
         )
         outcome: Outcome | None = None
@@ -225,7 +225,7 @@ class MeetingSession:
             if live is not None:
                 live.end(patient=isinstance(outcome, Departed))
             await self._chores.close()
-            for task in (greeting, keeping):
+            for task in (greet_task, claims_task):
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError, PageError):
                     await task
@@ -358,12 +358,12 @@ class MeetingSession:
         """Close the page, then the recorder and the live side: the last sound is durable when this returns."""
         self._commands.can_act(say=None, show=None)
         self._commands.look = None
-        async with contextlib.AsyncExitStack() as closing:  # each is closed even if the one before fails
+        async with contextlib.AsyncExitStack() as stack:  # each is closed even if the one before fails
             if self._live is not None:
-                closing.push_async_callback(self._live.close)
+                stack.push_async_callback(self._live.close)
             if self.recorder is not None:
-                closing.push_async_callback(self.recorder.close)
-            closing.push_async_callback(self.page.close)
+                stack.push_async_callback(self.recorder.close)
+            stack.push_async_callback(self.page.close)
             if self.recorder is not None and self.answers:  # the last sound is still on its way
                 with contextlib.suppress(PageError):
                     await self.page.flush()

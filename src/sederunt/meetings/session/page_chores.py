@@ -61,7 +61,6 @@ class PageChores:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether a chore is under way."""
         return self._one.locked()
 
     @property
