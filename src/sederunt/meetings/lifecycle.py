@@ -222,9 +222,8 @@ async def _sit(plan: StayPlan, session: MeetingSession) -> Outcome:
     await journal.end_open_speech(seconds(), except_for=session.observer.roster.speaking)
     try:
         outcome = await session.sit(started_ms=unix_ms(recording_start), on_recording=relieve)
-        await asyncio.gather(
-            *relief_tasks
-        )  # also if the meeting ended meanwhile, so that the old page is not left behind
+        # Also if the meeting ended meanwhile, so that the old page is not left behind.
+        await asyncio.gather(*relief_tasks)
         return outcome
     finally:
         await end(*relief_tasks)

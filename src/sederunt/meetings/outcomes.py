@@ -124,9 +124,7 @@ def outcome_of_sign_in(end: SignInEnd) -> Outcome | None:
 def broken(error: PageError) -> Broken:
     """Return what a page's fault means for the try."""
     causes = {PageCrashed: "page_crashed", PageStuck: "page_stuck", PageChanged: "page_changed"}
-    otherwise = (
-        "connection_lost" if "net::ERR_" in str(error) else "page_changed"
-    )  # Chromium's prefix of network errors
+    otherwise = "connection_lost" if "net::ERR_" in str(error) else "page_changed"  # Chromium's network errors
     return Broken(cause=causes.get(type(error), otherwise), seen=str(error))
 
 

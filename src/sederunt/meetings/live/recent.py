@@ -36,9 +36,8 @@ class RecentMeeting:
 
     def facts(self, segments: Iterable[LiveSegment]) -> MeetingFacts:
         """Return who is here and who speaks, at the end of these segments or later."""
-        now_s = max(
-            [self._clock.now_s(), *(segment.end for segment in segments)]
-        )  # this host's clock may have been set back
+        # This host's clock may have been set back.
+        now_s = max([self._clock.now_s(), *(segment.end for segment in segments)])
         since_s, started_ms = now_s - RECENT_S, self._clock.started_ms
         since_ms = started_ms + round(since_s * 1000)
         return MeetingFacts(

@@ -161,7 +161,7 @@ class PageLooks:
 
     async def look(self) -> Outcome | None:
         """Look once; return the outcome if the page ends the stay. Raises PageStuck, PageCrashed."""
-        now, place_before = self._clock.monotonic(), (self._page.documents, place_of(self._page.url))
+        now, page_before = self._clock.monotonic(), (self._page.documents, place_of(self._page.url))
         reading = await self._reader.read()
         self.state = None if reading is None else reading.state
         if reading is None:
@@ -169,10 +169,10 @@ class PageLooks:
         match reading.state:
             case PageState.IN_CALL:
                 self._notices = 0
-                self._goes_on(now, place_before)
+                self._goes_on(now, page_before)
             case PageState.DIALOG:
                 self._notices += 1
-                await self._answer(now, place_before)
+                await self._answer(now, page_before)
             case PageState.REMOVED:
                 return Departed(departure=Departure(reason=StopReason.KICKED, row=reading.row))
             case PageState.OVER:
@@ -183,17 +183,17 @@ class PageLooks:
                 return self._in_trouble(state, now, f"{reading.row}: {reading.seen}")
         return None
 
-    def _goes_on(self, now: float, place_before: tuple[int, str]) -> None:
+    def _goes_on(self, now: float, page_before: tuple[int, str]) -> None:
         # The page is in the call, with the document and place that it had before the look.
         self._trouble_since.clear()
-        self._documents, self._place = place_before
+        self._documents, self._place = page_before
         self._chores.look_for_people(inside_s=now - self._began_at)
 
-    async def _answer(self, now: float, place_before: tuple[int, str]) -> None:
+    async def _answer(self, now: float, page_before: tuple[int, str]) -> None:
         # A notice that accepts no answer is tried now and then; the call goes on below it.
         is_lasting = self._notices > NOTICE_TRIES
         if is_lasting and not self.is_urgent:
-            self._goes_on(now, place_before)
+            self._goes_on(now, page_before)
         if not self._chores.is_busy and (not is_lasting or self._notices % NOTICE_AGAIN == 0):  # else at the next look
             await self._chores.settle(anew=is_lasting)
 
