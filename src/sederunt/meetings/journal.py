@@ -209,7 +209,7 @@ class Journal:
         counters.add("recording_gap_seconds", cause, gap.end - gap.start)
 
     def note_trouble(self, trouble: PageTrouble) -> None:
-        """Queue a trouble of the page for `write_troubles`. Callable from anywhere; never waits."""
+        """Note a trouble of the page for `write_troubles`. Callable from anywhere; never waits."""
         action = {"action": "page_trouble", "bot_id": str(self.bot.id), "cause": trouble.cause}
         logger.warning(trouble.seen, recovery=trouble.recovery, **action)
         self._troubles.append(trouble)
@@ -241,7 +241,7 @@ class Journal:
         self._untold, self._written_sources = [], {}
 
     def note(self, changes: Iterable[Change]) -> None:
-        """Queue changes of the roster; `write_roster` sends them to the listeners."""
+        """Note changes of the roster; `write_roster` sends them to the listeners."""
         self._untold.extend(changes)
 
     async def write_roster(self, roster: Roster) -> None:
