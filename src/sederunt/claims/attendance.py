@@ -32,17 +32,17 @@ class Attendance:
         table = self._tables.get(claim.source)
         if table is None:
             return
-        own = self._register.own
+        own_identity = self._register.own
         is_snapshot = claim.kind is Extent.SNAPSHOT
         if claim.kind is Extent.SEVERAL:
             present = frozenset(token for token, word in table.words.items() if word.holds)
-            is_snapshot = self._habits[claim.source].is_whole(claim, present, own.found)
+            is_snapshot = self._habits[claim.source].is_whole(claim, present, own_identity.found)
         table.take(claim, whole=is_snapshot)
         for subject in claim.subjects:
             if subject.is_self:
-                own.keys.add(subject.token)
+                own_identity.keys.add(subject.token)
                 if subject.name and claim.source is not Source.PROTOCOL:
-                    own.call(Source.LIST, subject.name, claim.at_ms)
+                    own_identity.call(Source.LIST, subject.name, claim.at_ms)
 
     def take_count(self, claim: Claim) -> None:
         """Note how many people the page counts. Of two counts of one moment the larger is taken: somebody who is alone

@@ -89,8 +89,8 @@ class Fold:
 
     def _take_state(self, claim: Claim) -> None:
         if claim.holds:
-            why = Reason(rule="said", source=claim.source, since_ms=claim.at_ms)
-            self.told.setdefault(claim.fact, why)
+            reason = Reason(rule="said", source=claim.source, since_ms=claim.at_ms)
+            self.told.setdefault(claim.fact, reason)
         else:
             self._take_back(claim.fact, claim.at_ms)
 

@@ -88,13 +88,13 @@ def _happened(fold: Fold, field: str, value: Any) -> list[RosterChange]:
 
 def report(fold: Fold) -> dict[str, Any]:
     """Return a fold's conclusions and their reasons as JSON data."""
-    reasons, here, own_keys = fold.why(), fold.company, fold.own_keys
+    reasons, present_keys, own_keys = fold.why(), fold.company, fold.own_keys
     return {
         "participants": [
             {
                 "id": person.key,
                 "name": person.name,
-                "here": person.key in here or "here" in reasons[person.key],
+                "here": person.key in present_keys or "here" in reasons[person.key],
                 "speaking_ms": sum(_lengths(person.events)),
                 "why": {name: told(reason) for name, reason in reasons[person.key].items()},
             }

@@ -70,8 +70,8 @@ class Speaking:
         prefixes |= {Source.PROTOCOL: _STUCK} if self._speech.is_stuck else {}
         own_keys = self._register.own_keys
         return {
-            key if key in own_keys else f"{prefixes.get(why.source, '')}{key}": why
-            for key, why in self._speech.speakers(at_ms, self._register.person_of).items()
+            key if key in own_keys else f"{prefixes.get(reason.source, '')}{key}": reason
+            for key, reason in self._speech.speakers(at_ms, self._register.person_of).items()
         }
 
     @property
@@ -129,20 +129,22 @@ class Speaking:
                 changes.append(PersonSpoke(participant=self.participant(key), speaking=False, at_ms=at_ms))
         return changes
 
-    def _goes_on(self, key: str, why: Reason, at_ms: int) -> list[RosterChange]:
+    def _goes_on(self, key: str, reason: Reason, at_ms: int) -> list[RosterChange]:
         person = self._register.people.get(key)
         if person is not None and not person.here:
             return []
         if key in self._marks.speaking:
-            self._marks.confirm(key, why.source)
+            self._marks.confirm(key, reason.source)
             return []
         if person is None and key not in self._marks and len(self.strangers) >= MOST_STRANGERS:
             return []
-        started_ms = self._marks.start(key, why.source, why.since_ms if why.source is Source.CAPTURE else at_ms)
+        started_ms = self._marks.start(
+            key, reason.source, reason.since_ms if reason.source is Source.CAPTURE else at_ms
+        )
         if person is None:
             self._marks.keep_last(key, MOST_UNBOUND)
             return []
-        person.why_speaks = replace(why, since_ms=started_ms)
+        person.why_speaks = replace(reason, since_ms=started_ms)
         self._unwritten.note(key)
         return [PersonSpoke(participant=self.participant(key), speaking=True, at_ms=started_ms)]
 

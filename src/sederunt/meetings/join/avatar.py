@@ -36,8 +36,8 @@ async def picture_of(bot: Bot, objects: Objects, readers: Readers, *, allow_priv
             return None
         return await _drawn(data, bot.account_id, readers)
     except (DestinationError, FileNotFoundError, MediaError, TimeoutError) as error:
-        why = str(error) or f"It did not come within {FETCH_S:g} s."
-        logger.warning("bot goes without its picture", action="avatar_failed", bot_id=str(bot.id), why=why)
+        reason = str(error) or f"It did not come within {FETCH_S:g} s."
+        logger.warning("bot goes without its picture", action="avatar_failed", bot_id=str(bot.id), why=reason)
         return None
 
 

@@ -161,7 +161,7 @@ class LiveLines:
         # The segments of all other sources help to judge.
         mixed = is_mixed(source, meeting.links)
         speech = SourceSpeech(source=source, utterances=_in_order(entries), mixed=mixed, diarized=has_labels)
-        rest = (
+        other_groups = (
             (other, self._heard_in(other, has_labels=other_has_labels, meeting=meeting), other_has_labels)
             for other in self._heard
             for other_has_labels in (False, True)
@@ -174,7 +174,7 @@ class LiveLines:
                 mixed=is_mixed(other, meeting.links),
                 diarized=other_has_labels,
             )
-            for other, other_entries, other_has_labels in rest
+            for other, other_entries, other_has_labels in other_groups
             if other_entries
         )
         return voices_in(speech, meeting, others)

@@ -118,12 +118,12 @@ class PieceSpool:
                 return True  # another call stored it
             key = files_prefix(self._bot_id, path.suffix) + path.name
             try:
-                before = path.stat()
+                stat_before = path.stat()
                 await self._objects.put_file(key, path)
                 stored_size = await self._objects.size(key)
-                if stored_size != before.st_size:
-                    raise OSError(f"storage has {stored_size} of {before.st_size} bytes")
-                if path.stat().st_mtime_ns != before.st_mtime_ns:
+                if stored_size != stat_before.st_size:
+                    raise OSError(f"storage has {stored_size} of {stat_before.st_size} bytes")
+                if path.stat().st_mtime_ns != stat_before.st_mtime_ns:
                     return True  # written anew meanwhile: the new content is stored later
                 path.unlink()
             except Exception:

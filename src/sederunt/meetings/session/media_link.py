@@ -96,9 +96,9 @@ class MediaLink:
             _MUTE: self._mute_s >= MUTE_S and self._replaces_mute,
             _CUT: self._cut_s >= SOCKETS_S,
         }
-        new = [trouble for trouble, applies in conditions.items() if applies and trouble not in self._told]
+        new_troubles = [trouble for trouble, applies in conditions.items() if applies and trouble not in self._told]
         self._told = {trouble for trouble, applies in conditions.items() if applies}
-        return new
+        return new_troubles
 
 
 def _count(data: Mapping[str, Any], name: str) -> int:

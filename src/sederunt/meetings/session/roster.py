@@ -118,10 +118,10 @@ def silenced(participants: Iterable[Participant], at_ms: int) -> list[PersonSpok
     """Return the changes that end, at `at_ms`, the speech of all participants whose last mark is open."""
     changes: list[PersonSpoke] = []
     for participant in participants:
-        last = max(participant.events, key=lambda event: event.timestamp, default=None)
-        if last is None or last.type is SpeakingKind.STOPPED:
+        last_event = max(participant.events, key=lambda event: event.timestamp, default=None)
+        if last_event is None or last_event.type is SpeakingKind.STOPPED:
             continue
-        stop = SpeakingEvent(type=SpeakingKind.STOPPED, timestamp=max(at_ms, last.timestamp + 1))
+        stop = SpeakingEvent(type=SpeakingKind.STOPPED, timestamp=max(at_ms, last_event.timestamp + 1))
         silent = replace(participant, events=(*participant.events, stop))
         changes.append(PersonSpoke(participant=silent, speaking=False, at_ms=stop.timestamp))
     return changes
