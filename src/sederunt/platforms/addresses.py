@@ -37,10 +37,10 @@ _WRAPPERS = (
 def decoded(text: str) -> str:
     """Return the text percent-decoded until nothing changes."""
     for _ in range(6):
-        further = unquote(text)
-        if further == text:
+        unquoted = unquote(text)
+        if unquoted == text:
             break
-        text = further
+        text = unquoted
     return text
 
 
@@ -62,9 +62,9 @@ def the_address(text: str, expected: str) -> SplitResult:
 def addresses_in(text: str) -> Iterator[str]:
     """Yield the web addresses in a text without marks around them, then those without a scheme."""
     text = _ENTITY.sub(lambda entity: html.unescape(entity.group()), text)
-    bare = (f"https://{found.group()}" for found in _BARE.finditer(_ADDRESS.sub(" ", text)))
-    for found in chain((found.group() for found in _ADDRESS.finditer(text)), bare):
-        yield found.rstrip(_TRAILING)
+    without_scheme = (f"https://{match.group()}" for match in _BARE.finditer(_ADDRESS.sub(" ", text)))
+    for address in chain((match.group() for match in _ADDRESS.finditer(text)), without_scheme):
+        yield address.rstrip(_TRAILING)
 
 
 def without_addresses(text: str) -> str:
@@ -80,7 +80,7 @@ def refuse_second_address(address: SplitResult, expected: str) -> None:
 
 
 def base64_text(token: str) -> str:
-    """Return what a base64 token (either alphabet, padding optional) says as text; empty where it is none."""
+    """Return a base64 token (either alphabet, padding optional) decoded as text; empty if it is not base64."""
     token = token.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(token + "=" * (-len(token) % 4)).decode("utf-8")
@@ -98,15 +98,15 @@ def _cleaned(text: str, expected: str) -> str:
 
 
 def _single(text: str, expected: str) -> SplitResult:
-    found = list(addresses_in(text))
-    if with_scheme := [address for address in found if "://" in text and _ADDRESS.match(address)]:
-        found = with_scheme
-    if len(found) > 1:
+    addresses = list(addresses_in(text))
+    if with_scheme := [address for address in addresses if "://" in text and _ADDRESS.match(address)]:
+        addresses = with_scheme
+    if len(addresses) > 1:
         raise InvalidLink(f"The meeting_url is not clear: {_ONE_ADDRESS}; {expected}.")
-    if not found:
+    if not addresses:
         raise InvalidLink(f"The meeting_url holds no web address: {expected}.")
     try:
-        address = urlsplit(found[0])
+        address = urlsplit(addresses[0])
         host = (address.hostname or "").lower().removeprefix("www.")
     except ValueError:
         raise InvalidLink(f"The meeting_url is not a web address: {expected}.") from None
@@ -116,7 +116,6 @@ def _single(text: str, expected: str) -> SplitResult:
 
 
 def _unwrapped(address: SplitResult) -> str | None:
-    """Return the address that a wrapper carries; None where this is no wrapper."""
     if _PROOFPOINT.fullmatch(address.netloc):
         return _unwrapped_by_proofpoint(address)
     for host, path, parameters in _WRAPPERS:
@@ -127,8 +126,8 @@ def _unwrapped(address: SplitResult) -> str | None:
 
 
 def _unwrapped_by_proofpoint(address: SplitResult) -> str:
-    if found := _PROOFPOINT_V3.match(urlunsplit(address._replace(scheme="", netloc=""))):
-        wrapped, characters = found.group(1), iter(base64_text(found.group(2)))
+    if match := _PROOFPOINT_V3.match(urlunsplit(address._replace(scheme="", netloc=""))):
+        wrapped, characters = match.group(1), iter(base64_text(match.group(2)))
 
         def original(mark: re.Match[str]) -> str:
             length = _RUN_LENGTHS.index(mark.group()[2]) + 2 if mark.group(1) else 1

@@ -1,4 +1,4 @@
-"""What a page's own display tells: roster, speaking and chat as seen in the DOM. Claims like any other."""
+"""Read roster, speaking and chat from the page's DOM, as claims like those of any other source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sederunt.platforms.platform import Told
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
 
-# What sites append to names; none of it is part of the name.
+# Remarks that sites append to names.
 _SUFFIX = re.compile(
     r",? ?[(\[](?:you|me|host|co-host|guest|unverified|external|meeting host|organi[sz]er|presenting|presenter|"
     r"host, me|me, host|me, guest|co-host, me)[)\]]\s*$",
@@ -22,7 +22,7 @@ _SUFFIX = re.compile(
 _SELF_MARK = re.compile(r"[(\[](?:you|me|host, me|me, host|me, guest|co-host, me)[)\]]\s*$", re.IGNORECASE)
 _SHARE = re.compile(r"[(\[](?:presenting|presentation|presenter)[)\]]\s*$", re.IGNORECASE)
 
-# What a page says of the meeting in sentences of its own: for the watch plan of any site. Stems in lower case.
+# A page's own sentences about the meeting, for the watch plan of any site. Stems in lower case.
 BANNER: Mapping[str, Any] = {
     "row": '[role="status"],[role="alert"],[aria-live],[role="heading"],h1,h2,h3',
     "never": '[role="log"],[role="list"],[role="listitem"],[role="tree"],[contenteditable],[data-message-id],'
@@ -63,18 +63,18 @@ class DomSignals:
         read_message: Callable[[Mapping[str, Any]], tuple[str, str]] | None = None,
         read_name: Callable[[str], str] = bare_name,
     ) -> None:
-        """`own_name` is what the bot calls itself: not every site marks one's own entry. `read_person` and
-        `read_message` (→ sender, text) read rows of sites that keep more than one fact in one; `read_name` takes away
-        what the site writes behind the name of a speaker or of an author."""
+        """`own_name` is the bot's name: not every site marks the user's own entry. `read_person` and `read_message`
+        (→ sender, text) read rows of sites that put more than one fact into one field; `read_name` removes what the
+        site appends to the name of a speaker or an author."""
         self._own_name = own_name
         self._read_person = read_person or as_person
         self._read_message = read_message or _message
         self._read_name = read_name
         self._rows_told = False
-        self._staged = False  # the stage alone told of people
+        self._staged = False  # only the stage has shown people so far
 
     def introduce(self, at_ms: int) -> list[Told]:
-        """Claim once by what name the bot enters."""
+        """Claim once under which name the bot enters."""
         own_name, self._own_name = self._own_name, ""
         return (
             [Claim(fact=Fact.SELF, source=Source.ENTRY, at_ms=at_ms, subjects=(Subject(name=own_name),))]
@@ -83,7 +83,7 @@ class DomSignals:
         )
 
     def decode(self, signal: Signal) -> Sequence[Told]:
-        """Return the claims of one signal; of any other kind none but the bot's own name, first of all."""
+        """Return the claims of one signal, the bot's own name first; of another kind nothing but that name."""
         return [*self.introduce(signal.at_ms), *self._decode(signal)]
 
     def _decode(self, signal: Signal) -> Sequence[Told]:
@@ -104,33 +104,34 @@ class DomSignals:
             case _:
                 return []
 
-    def _stage(self, told: str, at_ms: int) -> list[Told]:
-        """Whoever is large is here, too, on a page that has shown no list and no tile yet; nobody leaves by it."""
-        shown = bare_name(told)
-        subjects = (Subject(key=shown),) if shown else ()
-        large = Claim(fact=Fact.STAGE, source=Source.STAGE, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
-        person = self._read_person({"name": told, "key": told}) if shown and not self._rows_told else None
+    def _stage(self, label: str, at_ms: int) -> list[Told]:
+        # On a page that has shown no list and no tile yet, the person on the stage counts as present. The stage never
+        # shows that somebody left.
+        name = bare_name(label)
+        subjects = (Subject(key=name),) if name else ()
+        stage_claim = Claim(fact=Fact.STAGE, source=Source.STAGE, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
+        person = self._read_person({"name": label, "key": label}) if name and not self._rows_told else None
         if person is None:
-            return [large]
+            return [stage_claim]
         self._staged = True
-        return [large, here(Source.TILES, [person], at_ms)]
+        return [stage_claim, here(Source.TILES, [person], at_ms)]
 
     def _people(self, people: object, at_ms: int, *, whole: bool) -> list[Told]:
-        """Where the list is shown, its rows, and the tiles' beside them, are everybody; else tiles are some. A list
-        that is empty is closed."""
+        # While the list is shown, its rows together with the tiles are everybody; without it the tiles are only some.
+        # An empty list is a closed one.
         if not isinstance(people, list):
             return []
         entries = [entry for entry in people if isinstance(entry, Mapping)]
-        shown = [person for entry in entries if (person := self._read_person(entry))]
-        closed, seen = (Source.TILES, Source.LIST) if whole else (Source.LIST, Source.TILES)
-        close = [Claim(fact=Fact.HERE, source=closed, kind=Extent.CLOSED, at_ms=at_ms)]
-        if not shown:
-            return [*close, Claim(fact=Fact.HERE, source=seen, kind=Extent.CLOSED, at_ms=at_ms)]
+        persons = [person for entry in entries if (person := self._read_person(entry))]
+        closed_source, open_source = (Source.TILES, Source.LIST) if whole else (Source.LIST, Source.TILES)
+        claims = [Claim(fact=Fact.HERE, source=closed_source, kind=Extent.CLOSED, at_ms=at_ms)]
+        if not persons:
+            return [*claims, Claim(fact=Fact.HERE, source=open_source, kind=Extent.CLOSED, at_ms=at_ms)]
         self._rows_told = True
-        if self._staged:  # from now on rows tell who is here; what is closed must be older than its closing
-            close.insert(0, here(Source.TILES, (), at_ms - 1, Extent.SNAPSHOT))
+        if self._staged:  # from now on rows show who is here; the closed claim must be older than its closing
+            claims.insert(0, here(Source.TILES, (), at_ms - 1, Extent.SNAPSHOT))
             self._staged = False
-        return [*close, here(seen, shown, at_ms, Extent.SNAPSHOT)]
+        return [*claims, here(open_source, persons, at_ms, Extent.SNAPSHOT)]
 
     def _message(self, data: Mapping[str, Any], at_ms: int) -> list[Told]:
         sender, text = self._read_message(data)
@@ -145,29 +146,28 @@ class DomSignals:
 
 
 def _banner(data: Mapping[str, Any], at_ms: int) -> list[Told]:
-    """Return the claims of the page's sentences and counter: how many are here, that it is recorded."""
-    alone, recorded, count = bool(data.get("alone")), bool(data.get("recorded")), data.get("count")
-    number = 1 if alone else count if type(count) is int and count > 0 else None
+    is_alone, is_recorded, count = bool(data.get("alone")), bool(data.get("recorded")), data.get("count")
+    number = 1 if is_alone else count if type(count) is int and count > 0 else None
     return [
         Claim(fact=Fact.COUNT, source=Source.BANNER, at_ms=at_ms, number=number)
         if number
         else Claim(fact=Fact.COUNT, source=Source.BANNER, at_ms=at_ms, kind=Extent.CLOSED),
-        Claim(fact=Fact.RECORDED, source=Source.BANNER, at_ms=at_ms, holds=recorded),
+        Claim(fact=Fact.RECORDED, source=Source.BANNER, at_ms=at_ms, holds=is_recorded),
     ]
 
 
 def as_person(entry: Mapping[str, Any], read_name: Callable[[str], str] = bare_name) -> Subject | None:
-    """Read a row of a list, or a tile; None where it is nobody: a shared screen, or one without a name."""
-    shown = str(entry.get("name") or "")
-    name = read_name(shown)
-    if not name or _SHARE.search(shown):
+    """Read a row of a list, or a tile; None if it is no person: a shared screen, or a row without a name."""
+    displayed_name = str(entry.get("name") or "")
+    name = read_name(displayed_name)
+    if not name or _SHARE.search(displayed_name):
         return None
     key = str(entry.get("key") or "")
     return Subject(
-        key=name if key in ("", shown) else key,  # a row without an id is known by its name
+        key=name if key in ("", displayed_name) else key,  # a row without an id is identified by its name
         name=name,
         avatar=str(entry.get("avatar") or "") or None,
-        is_self=bool(entry.get("is_self")) or bool(_SELF_MARK.search(shown)),
+        is_self=bool(entry.get("is_self")) or bool(_SELF_MARK.search(displayed_name)),
     )
 
 

@@ -1,8 +1,8 @@
-"""Evidence: ordered rows that say what something seen on a page means, and the pure function that reads them.
+"""Evidence: ordered rows that say what a sign on a page means, and the pure function that reads them.
 
-A row of kind `selector`, `text` or `button` is looked for in the page by survey.js, in every frame; rows about the
-address, the title, the answer's HTTP status and the decoder's signals are judged here. The first row that matches,
-in this bot's phase and without a veto, decides. Selectors and texts live in these rows and nowhere else.
+survey.js looks in every frame of the page for rows of kind `selector`, `text` or `button`; rows about the address, the
+title, the document's HTTP status and the decoder's signals are judged here. The first row that matches, in this bot's
+phase and without a veto, decides. Selectors and texts live in these rows and nowhere else.
 """
 
 import re
@@ -13,13 +13,13 @@ from enum import StrEnum
 from sederunt.model.status import StopReason
 from sederunt.platforms.page_state import PageState, Reading
 
-# What lies over a page, whoever made it.
+# Whatever lies over a page: the site's own dialogs or others'.
 DIALOGS = ('[role="dialog"]', '[role="alertdialog"]', '[aria-modal="true"]', "dialog")
-READ = "2026-08"  # when most sources were read; what was seen at another time says so
+READ = "2026-08"  # when most sources were read; rows seen at another time say so
 
 
 class Kind(StrEnum):
-    """What a row's patterns are."""
+    """The kinds of patterns that a row may have."""
 
     SIGNAL = "signal"  # words the decoder noted, exact or up to a final "*"
     STATUS = "status"  # regular expressions on the HTTP status of the document
@@ -28,7 +28,7 @@ class Kind(StrEnum):
     SELECTOR = "selector"  # CSS; each pattern counts once, so a pattern may list alternatives with commas
     TEXT = "text"  # phrases in the meeting's own interface, compared after normalisation
     BUTTON = "button"  # whole labels of buttons
-    STEM = "stem"  # regular expressions on a line of the interface, normalised: what it means, however it is said
+    STEM = "stem"  # regular expressions on a normalised line of the interface: its meaning, however it is worded
 
 
 class Phase(StrEnum):
@@ -38,7 +38,7 @@ class Phase(StrEnum):
 
 
 class Showing(StrEnum):
-    """How much of an element must be there."""
+    """How visible an element must be."""
 
     PRESENT = "present"  # in the DOM; toolbars hide themselves
     LAID_OUT = "laid_out"  # takes part in layout: no template copy, though perhaps transparent
@@ -47,17 +47,17 @@ class Showing(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvidenceRow:
-    """One thing that may be seen, and what it means. `standing` None makes it a witness for other rows only."""
+    """One sign, and what it means. With `state` None it only serves other rows (`unless`, `beside`)."""
 
     id: str
     kind: Kind
     patterns: tuple[str, ...]
     state: PageState | None = None
     reason: StopReason | None = None
-    cause: str = ""  # what is told besides the reason
+    cause: str = ""  # reported besides the reason
     phase: Phase = Phase.ANY
     within: tuple[str, ...] = ()  # selectors; a text or button counts only inside one of them
-    whole: bool = False  # the phrase must be the line's beginning, with little after it but further sentences
+    whole: bool = False  # the phrase must begin its line, with little after it but further sentences
     showing: Showing = Showing.VISIBLE
     at_least: int = 1  # how many patterns must be found
     least_px: tuple[int, int] = (0, 0)  # width and height below which an element does not count
@@ -70,13 +70,13 @@ class EvidenceRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageSnapshot:
-    """What one survey of a page found, all frames together."""
+    """The findings of one survey of a page, all frames together."""
 
     url: str = ""
     title: str = ""
     status: int = 0  # HTTP status of the top document; 0 unknown
     matches: Mapping[str, Collection[str]] = field(default_factory=dict)  # row id → patterns found
-    tally: int = 0  # messages that hold a phrase, where it was asked for
+    tally: int = 0  # messages that contain a phrase, if the survey asked for it
 
 
 def normalised(text: str) -> str:
@@ -89,16 +89,16 @@ def normalised(text: str) -> str:
 def decide(
     rows: Sequence[EvidenceRow], snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()
 ) -> Reading:
-    """Return what a look means; LOADING where no row matches."""
-    matched = {row.id: found for row in rows if (found := _found(row, snapshot, noted))}
+    """Return what a snapshot means; LOADING if no row matches."""
+    matches = {row.id: match for row in rows if (match := _found(row, snapshot, noted))}
     phase = Phase.AFTER if joined else Phase.BEFORE
     for row in rows:
         if (
             row.state is not None
-            and row.id in matched
+            and row.id in matches
             and row.phase in (phase, Phase.ANY)
-            and not any(veto in matched for veto in row.unless)
-            and (not row.beside or any(other in matched for other in row.beside))
+            and not any(veto in matches for veto in row.unless)
+            and (not row.beside or any(other in matches for other in row.beside))
         ):
             return Reading(
                 state=row.state,
@@ -106,31 +106,31 @@ def decide(
                 cause=row.cause,
                 row=row.id,
                 url=snapshot.url,
-                seen=matched[row.id],
+                seen=matches[row.id],
                 settle_s=row.settle_s,
             )
     return Reading(state=PageState.LOADING, url=snapshot.url)
 
 
 def _found(row: EvidenceRow, snapshot: PageSnapshot, noted: Collection[str]) -> str:
-    """Return in words what of the row was seen; empty where too little was."""
+    # Returns the row's matches as text; empty if there are fewer than the row needs.
     match row.kind:
         case Kind.SIGNAL:
-            seen = [word for word in noted if any(_signal_fits(pattern, word) for pattern in row.patterns)]
+            matches = [word for word in noted if any(_signal_fits(pattern, word) for pattern in row.patterns)]
         case Kind.STATUS:
-            seen = [
+            matches = [
                 pattern for pattern in row.patterns if snapshot.status and re.fullmatch(pattern, str(snapshot.status))
             ]
         case Kind.ADDRESS:
-            seen = [
+            matches = [
                 pattern for pattern in row.patterns if snapshot.url and re.search(pattern, snapshot.url, re.IGNORECASE)
             ]
         case Kind.TITLE:
             title = normalised(snapshot.title)
-            seen = [pattern for pattern in row.patterns if normalised(pattern) in title]
+            matches = [pattern for pattern in row.patterns if normalised(pattern) in title]
         case _:
-            seen = sorted(snapshot.matches.get(row.id, ()))
-    return ", ".join(seen) if len(seen) >= row.at_least else ""
+            matches = sorted(snapshot.matches.get(row.id, ()))
+    return ", ".join(matches) if len(matches) >= row.at_least else ""
 
 
 def _signal_fits(pattern: str, word: str) -> bool:

@@ -1,7 +1,7 @@
-"""Lead one try over a site's pages: look, take the step that is due, remember what was seen for how long.
+"""Lead one attempt over a site's pages: look, take the step that is due, remember what was seen for how long.
 
-Joining a meeting (`admission`) and signing in (`sign_in`) go by this. Everything that differs between sites is in their
-tables; everything that takes time is here.
+Joining a meeting (`admission`) and signing in (`sign_in`) use this. Everything that differs between sites is in their
+tables; all timing is here.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from sederunt.platforms.evidence import PageSnapshot
 
 LOOK_EVERY_S = 0.15
-FROZEN_S = 10.0  # a page that answers nothing for so long is dead: two looks
+FROZEN_S = 10.0  # a page that does not answer for this long (two looks) is dead
 NAVIGATION_S = 60.0
-STUCK_S = 90.0  # on the way in, and nothing came of any step for so long
+STUCK_S = 90.0  # on the way in, no step has had an effect for this long
 RECONNECT_S = 60.0
 HOST_LATE_PAUSE_S = 15.0
 SHORT_PAUSE_S = 1.0
@@ -62,8 +62,8 @@ class Sightings:
     state_since: float = 0.0  # of the last reading's state and row
     moved_at: float = 0.0  # the last time anything was loaded, done, or changed
     frozen_since: float | None = None
-    waited_at: str = ""  # the place of the lobby that was seen last
-    shown_since: dict[str, float] = field(default_factory=dict)  # targets that are there now
+    waited_at: str = ""  # address of the lobby that was seen last
+    shown_since: dict[str, float] = field(default_factory=dict)  # targets that are present now
 
 
 @dataclass(kw_only=True, slots=True)
@@ -76,7 +76,7 @@ class StepLog:
     last_worked: bool = False
     named: bool = False
     filled: set[Act] = field(default_factory=set)
-    sent: set[Act] = field(default_factory=set)  # fields that were filled when a button that knocks was pressed
+    sent: set[Act] = field(default_factory=set)  # fields that were filled when a knocking button was pressed
     knocked: bool = False  # since the page was loaded
 
     def note(self, step: Step, now: float, *, worked: bool) -> None:
@@ -95,10 +95,10 @@ class StepLog:
 
 @dataclass(kw_only=True, slots=True)
 class PageFlow:
-    """Lead one try over a site's pages.
+    """Lead one attempt over a site's pages.
 
-    The first of `entry_urls` is opened, the others in their order where the one before shows nothing we know.
-    `answers` are what the fields are filled with; None where we were not told.
+    The first of `entry_urls` is opened; each of the others follows if the one before shows nothing we know. `answers`
+    are the contents of the fields; None for an unknown one.
     """
 
     pages: Pages
@@ -120,11 +120,11 @@ class PageFlow:
 
     async def look(self, noted: Collection[str]) -> tuple[Reading, Mapping[str, FoundControl]]:
         """Look once. A page that does not answer reads as LOADING until it has been frozen for too long."""
-        started = self.clock.monotonic()
+        started_at = self.clock.monotonic()
         try:
             snapshot, controls = await self.pages.survey(self.page, [step.target for step in self.pages.journey.steps])
         except PageStuck:
-            self.seen.frozen_since = started if self.seen.frozen_since is None else self.seen.frozen_since
+            self.seen.frozen_since = started_at if self.seen.frozen_since is None else self.seen.frozen_since
             if self.clock.monotonic() - self.seen.frozen_since >= FROZEN_S:
                 raise
             return Reading(state=PageState.LOADING, row="admission.frozen", url=self.page.url), {}
@@ -139,7 +139,7 @@ class PageFlow:
         return self.pages.judge(snapshot, joined=False, noted=noted), controls
 
     def is_news(self, reading: Reading) -> bool:
-        """Keep the reading; say whether the standing or its row changed."""
+        """Keep the reading; return whether the state or its row changed."""
         now = self.clock.monotonic()
         if self.seen.last is not None and (self.seen.last.state, self.seen.last.row) == (reading.state, reading.row):
             return False
@@ -153,13 +153,13 @@ class PageFlow:
         return True
 
     def ending(self, reading: Reading) -> Reading | None:
-        """Return the reading that ends the try, once it has been seen for long enough to be believed."""
+        """Return the reading that ends the attempt, once it has been seen for long enough to be believed."""
         now = self.clock.monotonic()
-        held_s = now - self.seen.state_since
+        unchanged_s = now - self.seen.state_since
         if reading.state in ENDINGS or reading.state in ARRIVED:
-            return reading if held_s >= reading.settle_s else None
-        if reading.state is PageState.PREJOIN and reading.reason is not None and held_s >= reading.settle_s:
-            return replace(reading, state=PageState.REFUSED)  # the site asks again and again for what we lack
+            return reading if unchanged_s >= reading.settle_s else None
+        if reading.state is PageState.PREJOIN and reading.reason is not None and unchanged_s >= reading.settle_s:
+            return replace(reading, state=PageState.REFUSED)  # the site keeps asking for what we lack
         if self.limits is not None and self.limits.left_s <= 0:
             return _trouble(OUR_DEADLINE, reading)
         if self.limits is not None and self.limits.has_waited:
@@ -170,15 +170,15 @@ class PageFlow:
                 url=reading.url,
                 seen=reading.seen,
             )
-        if reading.state is PageState.RECONNECTING and held_s >= RECONNECT_S:
+        if reading.state is PageState.RECONNECTING and unchanged_s >= RECONNECT_S:
             return _trouble("admission.reconnecting", reading)
-        began = self.limits.knocks_at if self.limits is not None else 0.0  # before that a page may stand ready
-        if reading.state is not PageState.LOBBY and now - max(self.seen.moved_at, began) >= STUCK_S:
+        knocks_at = self.limits.knocks_at if self.limits is not None else 0.0  # before that a page may stand ready
+        if reading.state is not PageState.LOBBY and now - max(self.seen.moved_at, knocks_at) >= STUCK_S:
             return _trouble(NOTHING_HELPED, reading)
         return None
 
     async def step(self, reading: Reading, controls: Mapping[str, FoundControl]) -> bool:
-        """Take the first step that is due. False where there is none."""
+        """Take the first step that is due; False if there is none."""
         for step in self.pages.journey.steps:
             if step.id not in controls or reading.state not in step.states:
                 continue
@@ -193,15 +193,15 @@ class PageFlow:
         return False
 
     async def load_again_if_premature(self, reading: Reading) -> bool:
-        """Load the page again a few times before a refusal is believed: some are shown too early. Where the caller
-        said that somebody may be late, for as long as that."""
+        """Load the page again a few times before a refusal is believed, since some are shown too early; if the caller
+        said that the host may be late, keep loading for that long."""
         if reading.row not in self.pages.journey.load_again:
             return False
         pause_s, times = self.pages.journey.load_again[reading.row]
-        # Asked at the first refusal already: the time for the host counts from then on.
-        waits = self.limits is not None and self.limits.waits_for_host()
+        # Called at the first refusal already: the time for the host counts from then on.
+        is_host_awaited = self.limits is not None and self.limits.waits_for_host()
         if self.loaded_again >= times:
-            if not waits:
+            if not is_host_awaited:
                 return False
             pause_s = HOST_LATE_PAUSE_S
         if self.clock.monotonic() - self.seen.state_since >= pause_s:
@@ -213,14 +213,14 @@ class PageFlow:
         return True
 
     async def ask_again_if_unanswered(self, reading: Reading) -> bool:
-        """Ask to be let in once more, after a pause, where the site itself has ended a request that nobody answered and
-        the caller's waiting time is not over by then."""
+        """Ask to be let in once more after a pause, if the site itself ended a request that nobody answered and the
+        caller's waiting time lasts beyond the pause."""
         if self.limits is None or reading.row not in self.pages.journey.ask_again:
             return False
         if self.clock.monotonic() - self.seen.state_since < reading.settle_s:
             return False
         pause_s = self.pages.journey.ask_again[reading.row]
-        self.limits.note_waiting()  # the lobby may have been in words that no row knows
+        self.limits.note_waiting()  # no row may have known the lobby's words
         if self.limits.waiting_left_s <= pause_s:
             return False
         logger.info("nobody answered, asking again", action="asking_again", row=reading.row, pause_s=pause_s)
@@ -231,21 +231,21 @@ class PageFlow:
         return True
 
     async def load_again_if_stalled(self, reading: Reading) -> None:
-        """Load a page again that stays unknown, by the other door where the site has one; after a knock it may be a
-        waiting room in words we do not know, which is not left for that."""
+        """Load a page that stays unknown again, at the fallback address if the site has one. After a knock it may be a
+        waiting room in words we do not know, so the bot stays."""
         journey = self.pages.journey
-        stalled = reading.state is PageState.LOADING and (
+        is_stalled = reading.state is PageState.LOADING and (
             self.clock.monotonic() - max(self.seen.moved_at, max(self.steps.done_at.values(), default=0.0))
             >= journey.loading_s
         )
-        if not stalled or self.steps.knocked or self.reloads >= journey.reloads:
+        if not is_stalled or self.steps.knocked or self.reloads >= journey.reloads:
             return
         self.reloads += 1
         self.steps.done.clear()
         logger.warning("page stalled, loading it again", action="page_reloaded", times=self.reloads)
         await self.open(self.entry_urls[min(self.reloads, len(self.entry_urls) - 1)])
 
-    def _is_due(self, step: Step, found: FoundControl) -> bool:
+    def _is_due(self, step: Step, control: FoundControl) -> bool:
         if self.steps.done.get(step.id, 0) >= step.most:
             return False
         if step.knocks and self.limits is not None and self.clock.monotonic() < self.limits.knocks_at:
@@ -253,76 +253,76 @@ class PageFlow:
         now = self.clock.monotonic()
         if step.id in self.steps.done_at and now - self.steps.done_at[step.id] < self._pause_s(step):
             return False
-        if step.act is Act.FILL_NAME and found.value == self.answers[step.act]:
+        if step.act is Act.FILL_NAME and control.value == self.answers[step.act]:
             self.steps.named = True
-        if not self._wants_filling(step, found):
+        if not self._wants_filling(step, control):
             return False
         patience_s = step.patience_s if self.steps.named else max(step.patience_s, step.without_name_s)
         return now - self.seen.shown_since.get(step.id, now) >= patience_s
 
-    def _wants_filling(self, step: Step, found: FoundControl) -> bool:
-        """Return whether a field lacks what we have for it; true of a control that is no field."""
+    def _wants_filling(self, step: Step, control: FoundControl) -> bool:
+        # True if a field lacks the content we have for it, and for a control that is no field.
         match step.act:
             case Act.FILL_NAME:
-                return found.value != self.answers[step.act]
+                return control.value != self.answers[step.act]
             case Act.FILL_ACCOUNT:
-                return found.value.strip().casefold() != str(self.answers[step.act]).strip().casefold()
+                return control.value.strip().casefold() != str(self.answers[step.act]).strip().casefold()
             case Act.FILL_PASSCODE:
-                return self.answers[step.act] is not None and not found.value  # else the address brought it
+                return self.answers[step.act] is not None and not control.value  # else the address brought it
             case Act.FILL_PASSWORD:
                 return (
-                    not found.value and step.act not in self.steps.sent
+                    not control.value and step.act not in self.steps.sent
                 )  # once: a second wrong one may lock the account
         return True
 
     def _pause_s(self, step: Step) -> float:
-        """What was done in between, an answered dialog say, may have been all that a repeat was waiting for; and what
-        did not work changed nothing that would have to be waited for."""
-        patient = self.steps.last == step.id and self.steps.last_worked
-        return step.again_s if patient else min(step.again_s, SHORT_PAUSE_S)
+        # The full pause is needed only after this same step worked: another step in between, such as an answered
+        # dialog, may have cleared the way, and a step that failed changed nothing that needs time.
+        is_repeat = self.steps.last == step.id and self.steps.last_worked
+        return step.again_s if is_repeat else min(step.again_s, SHORT_PAUSE_S)
 
-    def _holds_up(self, step: Step, found: FoundControl) -> bool:
-        """Nobody knocks before name and passcode, or account and password, stand in their fields. What was pressed is
-        given a moment to go: a button below it might undo the answer."""
+    def _holds_up(self, step: Step, control: FoundControl) -> bool:
+        # The bot knocks only when name and passcode, or account and password, are in their fields. A pressed control
+        # gets a moment to disappear: a button below it might undo the answer.
         match step.act:
             case Act.CLICK:
                 was_pressed = self.steps.last == step.id and self.steps.last_worked
                 return was_pressed and self.clock.monotonic() - self.steps.done_at[step.id] < SHORT_PAUSE_S
             case Act.FILL_NAME:
-                return self._wants_filling(step, found) and self.steps.done.get(step.id, 0) < step.most
+                return self._wants_filling(step, control) and self.steps.done.get(step.id, 0) < step.most
             case Act.FILL_ACCOUNT:
-                return self._wants_filling(step, found)
+                return self._wants_filling(step, control)
             case Act.FILL_PASSCODE | Act.FILL_PASSWORD:
-                return not found.value
+                return not control.value
         return False
 
-    async def _take(self, step: Step, found: FoundControl) -> bool:
-        """Do it. Whether it worked, the next look tells: a field that slipped away is only one that is tried again."""
+    async def _take(self, step: Step, control: FoundControl) -> bool:
+        # The next look shows whether the step worked: a field that disappeared is simply tried again.
         try:
-            worked = await self._act(step, found)
+            worked = await self._act(step, control)
         except PageCrashed:
             raise
-        except PageError as error:  # PageStuck too: whether the page is frozen, the looks tell
+        except PageError as error:  # PageStuck too: the looks show whether the page is frozen
             worked = False
-            # A driver's words may quote what it was to type.
+            # The driver's message may quote the text that it was told to type.
             why = type(error).__name__ if step.act is Act.FILL_PASSWORD else str(error)
             logger.warning("step did not work", action="step_failed", step=step.id, why=why)
         self.steps.note(step, self.clock.monotonic(), worked=worked)
         logger.info("step taken", action="step_taken", step=step.id, worked=worked)
         return True
 
-    async def _act(self, step: Step, found: FoundControl) -> bool:
+    async def _act(self, step: Step, control: FoundControl) -> bool:
         match step.act:
             case Act.FILL_PASSWORD:
-                # Into the field that was seen and no other: the page may be another one by now.
-                return await self.page.type_text([found.handle], self._answer(step)) is not None
+                # Only into the field that was seen: the page may be another one by now.
+                return await self.page.type_text([control.handle], self._answer(step)) is not None
             case Act.FILL_NAME | Act.FILL_PASSCODE | Act.FILL_ACCOUNT:
-                handles = [found.handle, *step.target.selectors]
+                handles = [control.handle, *step.target.selectors]
                 return await self.page.type_text(handles, self._answer(step)) is not None
             case Act.CLICK:
-                # A control without a box refuses the pointer, and one under another gets none of its clicks.
-                unpointed = 0 if found.boxless else 1 if found.covered else step.unpointed
-                return await press(self.page, found, by_pointer=self.steps.done.get(step.id, 0) != unpointed)
+                # A control without a box refuses the pointer, and a covered one gets no click.
+                unpointed = 0 if control.boxless else 1 if control.covered else step.unpointed
+                return await press(self.page, control, by_pointer=self.steps.done.get(step.id, 0) != unpointed)
 
     def _answer(self, step: Step) -> str:
         answer = self.answers[step.act]

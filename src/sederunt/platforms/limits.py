@@ -1,10 +1,10 @@
-"""Bound the way into a meeting: one deadline for all pages of a bot's try, derived from what its caller allows."""
+"""Bound the way into a meeting: one deadline for all pages of a bot's attempt, derived from its caller's limits."""
 
 import math
 
 from sederunt.clock import Clock
 
-ENTRY_S = 60.0  # to open pages, answer notices and knock, besides what is taken of the caller's waiting time
+ENTRY_S = 60.0  # to open pages, answer notices and knock, besides a share of the caller's waiting time
 MOST_OF_WAITING_S = 120.0
 
 
@@ -12,12 +12,12 @@ MOST_HOST_LATE_S = 600.0  # as long as other bots look again (V, B2)
 
 
 class EntryLimits:
-    """How long a bot may be on its way in: until it waits to be let in, and from then on.
+    """How long a bot may take to enter: until it waits to be let in, and from then on.
 
     Args:
-        waiting_room_s: the caller's limit for waiting to be let in, in seconds. Until it waits a bot has 60 s and as
-            much besides, but at most 120 s.
-        early_s: how long the bot shall wait before it knocks: it was sent to load its page before its time.
+        waiting_room_s: the caller's limit for waiting to be let in, in seconds. Before it waits, a bot has 60 s plus
+            this time, of which at most 120 s count.
+        early_s: how long the bot waits before it knocks: it was sent to load its page before its time.
         endless: no limit until it waits; for a bot that was inside already and comes back.
         host_late: whether the caller said that a host may be late: by a time, or by a waiting time of its own.
     """
@@ -40,13 +40,13 @@ class EntryLimits:
         self._waits_since: float | None = None
 
     def note_waiting(self) -> None:
-        """Hear that the bot waits to be let in; the first time counts, on whichever page."""
+        """Hear that the bot waits to be let in; only the first call counts, on whichever page."""
         if self._waits_since is None:
             self._waits_since = self._clock.monotonic()
 
     def waits_for_host(self) -> bool:
-        """Return whether a refusal that is shown, too, while a host is late is doubted still. The time for this counts
-        from the first such refusal and beside the time for the way in.
+        """Return whether a refusal that may only mean a late host is still doubted. The time for this counts from the
+        first such refusal and is added to the time for the way in.
         """
         now = self._clock.monotonic()
         if self._host_waited_since is None:
@@ -55,17 +55,17 @@ class EntryLimits:
         return now - self._host_waited_since < self._host_waited_for_s
 
     def begin_again(self) -> None:
-        """Hear that the bot enters anew as somebody else: signing in takes its own time."""
+        """Hear that the bot enters again as somebody else: signing in takes its own time."""
         self._entry_until = self._clock.monotonic() + self._entry_s
 
     def note_inside(self) -> None:
-        """Hear that the bot is inside: should its page break, the way back begins anew, however late."""
+        """Hear that the bot is inside: if its page breaks, the way back begins again, however late."""
         self._waits_since, self._entry_until, self._entry_s = None, math.inf, math.inf
-        self._host_waited_for_s = 0.0  # a meeting that was there and is no more is over
+        self._host_waited_for_s = 0.0  # a meeting that existed and is gone is over
 
     @property
     def waited_outside(self) -> bool:
-        """Return whether the bot waited to be let in, since it was inside last."""
+        """Return whether the bot has waited to be let in since it was last inside."""
         return self._waits_since is not None
 
     @property
@@ -75,12 +75,12 @@ class EntryLimits:
 
     @property
     def waiting_left_s(self) -> float:
-        """Return the seconds for which the bot may still wait to be let in; endless until it waits."""
+        """Return how many seconds the bot may still wait to be let in; infinite until it waits."""
         if self._waits_since is None:
             return math.inf
         return self._waiting_room_s - (self._clock.monotonic() - self._waits_since)
 
     @property
     def left_s(self) -> float:
-        """Return the seconds that are left until the bot must wait to be let in; endless once it does."""
+        """Return the seconds left until the bot must be waiting to be let in; infinite once it waits."""
         return math.inf if self._waits_since is not None else self._entry_until - self._clock.monotonic()

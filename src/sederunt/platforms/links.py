@@ -26,13 +26,13 @@ class MeetingLink:
     url: str = field(repr=False)  # what the browser opens
     meeting_id: str  # the site's own code, number or thread
     passcode: str | None = field(default=None, repr=False)  # for a passcode field, where one is shown
-    is_nickname: bool = False  # the site leads on from there: no call stands at such an address
-    fallback_url: str | None = field(default=None, repr=False)  # another door, tried where the first one stalls
+    is_nickname: bool = False  # the site redirects from there: no call has such an address
+    fallback_url: str | None = field(default=None, repr=False)  # tried if the first address stalls
 
 
 def names_no_meeting(parse_link: Callable[[str], MeetingLink], url: str) -> bool:
-    """Return whether an address names no meeting of a site: there sites lead who is not let in, or out of a call: to
-    their start page, to a survey, to nothing at all. The browser's own page of errors is none of theirs."""
+    """Return whether an address names no meeting of a site. Sites send people there who are not let in or who leave a
+    call: to their start page, to a survey, to an empty page. The browser's own error page does not count."""
     if url == EMPTY_PAGE:
         return True
     if not url.startswith(("https://", "http://")):
@@ -44,6 +44,6 @@ def names_no_meeting(parse_link: Callable[[str], MeetingLink], url: str) -> bool
 
 
 def place_of(url: str) -> str:
-    """Return an address without what may be secret in it."""
+    """Return an address without its parts that may be secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.netloc else url.partition("?")[0]

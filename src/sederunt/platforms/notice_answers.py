@@ -1,4 +1,4 @@
-"""Count the answers that were given to the notices of one stay, and leave those alone that do not help."""
+"""Count the answers to the notices of one stay, and stop giving those that do not help."""
 
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -11,10 +11,10 @@ NOTICE_STAYS = "notice_stays"
 
 
 class NoticeAnswers:
-    """How often each control was pressed while its notice stays, or comes back at once.
+    """Counts how often each control was pressed while its notice stays, or comes back at once.
 
     Args:
-        on_trouble: called when a control is left alone, once for each of the table.
+        on_trouble: called once for each control that is given up.
     """
 
     def __init__(self, on_trouble: Callable[[PageTrouble], None] = lambda trouble: None) -> None:
@@ -23,20 +23,20 @@ class NoticeAnswers:
         self._reported: set[str] = set()
 
     def note_press(self, control: FoundControl) -> int:
-        """Count one press, whether it works or not; returns how many there were."""
+        """Count one press, whether it works or not; return how many there were."""
         self._presses[control.id] += 1
         return self._presses[control.id]
 
     def may_press(self, control: FoundControl) -> bool:
-        """Return whether pressing it may still help; reports a control that is left alone."""
+        """Return whether pressing the control may still help; report a control that is given up."""
         if self._presses[control.id] < MOST_PRESSES:
             return True
         if control.id not in self._reported:
             self._reported.add(control.id)
-            seen = f'{control.id} ("{control.label}") was pressed {MOST_PRESSES} times, and its notice stays.'
-            self._on_trouble(PageTrouble(cause=NOTICE_STAYS, seen=seen, recovery=Recovery.NONE))
+            description = f'{control.id} ("{control.label}") was pressed {MOST_PRESSES} times, and its notice stays.'
+            self._on_trouble(PageTrouble(cause=NOTICE_STAYS, seen=description, recovery=Recovery.NONE))
         return False
 
-    def forget_all_but(self, shown: Collection[str]) -> None:
-        """Forget the controls whose notices are gone: ids of those that were there are kept."""
-        self._presses = Counter({name: count for name, count in self._presses.items() if name in shown})
+    def forget_all_but(self, control_ids: Collection[str]) -> None:
+        """Forget the controls whose notices are gone: all but those with these ids."""
+        self._presses = Counter({name: count for name, count in self._presses.items() if name in control_ids})

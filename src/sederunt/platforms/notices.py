@@ -1,6 +1,6 @@
-"""Read notices that lie over a page: what those that ask for consent speak of, and how each kind is answered.
+"""Read notices that lie over a page: the subjects of those that ask for consent, and the answer to each kind.
 
-A notice is known by what it speaks of and is answered by its button, whichever product it names, in English and in the
+A notice is recognised by its subject and answered by its button, whichever product it names, in English and in the
 languages of accounts: German, French, Spanish, Portuguese, Italian, Dutch, Japanese.
 """
 
@@ -12,12 +12,12 @@ _NO_PANEL = ':not(:has(textarea,[contenteditable="true"],[role="list"],[role="lo
 
 
 def outside_panels(containers: Iterable[str]) -> tuple[str, ...]:
-    """Return the selectors of containers that are no panels. Panels may be dialogs as well: what people write or are
-    called in them is no notice."""
+    """Return the selectors of containers that are not panels. Panels may be dialogs as well, but the messages and names
+    in them are no notices."""
     return tuple(container + _NO_PANEL for container in containers)
 
 
-# What a notice speaks of that everybody has to accept; parts of words, in small letters.
+# Subjects of a notice that everybody has to accept; parts of words, in lower case.
 RECORDED = phrases(
     "recorded | recording | transcribed | transcription | livestream | live stream | being archived | taking notes | "
     "take notes | ai companion | consent | aufgezeichnet | aufzeichnung | transkri | enregistr | consentement | "
@@ -31,8 +31,8 @@ _SHARED_ELSEWHERE = phrases(
     "geteilt | freigegeben | partagé | compartirá | compartid | compartilhad | partilhad | condivis | gedeeld | と共有"
 )
 ASKS_CONSENT = RECORDED + SHARED_WITH + _SHARED_ELSEWHERE
-# … and which of these words state that it is so, or ask for agreement. The others name a recording, of which a dialog
-# may also ask whether to delete or share it.
+# Those of these words that state a fact or ask for agreement. The others name a recording; a dialog with them may also
+# ask whether to delete or share it.
 STATED = SHARED_WITH + phrases(
     "being recorded | be recorded | recorded by | is recording | being transcribed | be transcribed | livestreamed | "
     "being archived | taking notes | take notes | ai companion | consent | aufgezeichnet | transkribiert | zustimm | "
@@ -40,7 +40,7 @@ STATED = SHARED_WITH + phrases(
     "consentimento | registrat | consenso | opgenomen | toestemming | 録画されて | 録音されて | 文字起こしされて | 同意"
 )
 
-# What a dialog asks that begins or ends something for everybody: no notice, though it speaks of recording as well.
+# Questions of dialogs that begin or end something for everybody: not notices, though they mention recording as well.
 OFFERS = phrases(
     "start recording? | start recording this | start recording the | want to start recording | want to record | "
     "like to record | record this meeting? | record this call? | record the meeting? | stop recording? | "
@@ -58,10 +58,10 @@ OFFERS_DECLINED = phrases(
     "Annuleren | Nee | キャンセル | いいえ"
 )
 
-# Who asks with this button beside the other wants something done; a notice can only be taken note of, or left.
+# A dialog with this button asks for an action; a notice can only be acknowledged or left.
 CANCELS = phrases("Cancel | Abbrechen | Annuler | Cancelar | Annulla | Annuleren | キャンセル")
 
-# Which of its buttons accepts, and what beside it says no or leads elsewhere.
+# The buttons that accept, and those beside them that say no or lead elsewhere.
 CONSENT_GIVEN = phrases(
     "Got it* | OK | Okay | Continue* | Accept* | Agree* | I agree* | I accept* | I consent* | Yes, I consent* | "
     "I understand* | Understood | Acknowledge* | Proceed* | Stay* | "
@@ -76,7 +76,7 @@ CONSENT_REFUSED = phrases(
     "Leave* | Cancel* | Decline* | Disagree* | Don't* | Learn* | Sign in* | Continue without* | Stay muted"
 )
 
-# What nobody needs is sent away.
+# Buttons that close notices nobody needs.
 DISMISSALS = phrases("Got it | Dismiss | No thanks | Not now")
 # … in a dialog over the call, also where the host asks a bot to speak, or to go into another room.
 DISMISSALS_IN_CALL = (

@@ -1,4 +1,4 @@
-"""Name where a bot stands with a site, and hold what one look at its page means."""
+"""Name the states of a bot on a site, and hold what one look at its page means."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,10 +7,10 @@ from sederunt.model.status import StopReason
 
 
 class PageState(StrEnum):
-    """Where a bot stands with the site, as far as its page tells."""
+    """The bot's state on the site, as far as its page shows it."""
 
     LOADING = "loading"  # nothing known yet
-    DIALOG = "dialog"  # something must be answered before the way goes on
+    DIALOG = "dialog"  # a question must be answered first
     PREJOIN = "prejoin"
     LOBBY = "lobby"  # asked to be let in, or waiting for the host
     IN_CALL = "in_call"
@@ -20,13 +20,13 @@ class PageState(StrEnum):
     SIGN_IN_NEEDED = "sign_in_needed"
     SIGN_IN_REJECTED = "sign_in_rejected"
     SIGNED_IN = "signed_in"  # the site's sign-in pages let the account through
-    CHALLENGED = "challenged"  # the site takes us for an unwanted robot
+    CHALLENGED = "challenged"  # the site takes the bot for an unwanted robot
     REMOVED = "removed"
     OVER = "over"
     TROUBLE = "trouble"  # the site's own fault: worth another try on a fresh page
 
 
-# A try to join is at its end with one of these. TROUBLE and CHALLENGED may be tried again on a fresh context.
+# Each of these ends an attempt to join. After TROUBLE or CHALLENGED, a fresh context may be tried.
 ENDINGS: frozenset[PageState] = frozenset(
     {
         PageState.REFUSED,
@@ -47,7 +47,7 @@ class Reading:
 
     state: PageState
     reason: StopReason | None = None
-    cause: str = ""  # more than the reason says, in one word
+    cause: str = ""  # one word that makes the reason more precise
     row: str = ""  # id of the evidence row that decided
     url: str = ""
     seen: str = ""  # the text, selector, address or signal that matched

@@ -1,4 +1,4 @@
-"""Undoes what sites wrap their messages in: compression, base64, and text where bytes are meant. Never raises."""
+"""Unwraps sites' messages: compression, base64, and text that stands for bytes. Never raises."""
 
 import base64
 import binascii
@@ -8,15 +8,14 @@ LARGEST = 8_000_000  # bytes after decompression; a roster of thousands is far b
 
 
 def as_bytes(value: object) -> bytes:
-    """Return a payload as bytes, whichever way it came; empty where it is neither bytes nor text."""
+    """Return a payload as bytes; empty if it is neither bytes nor text."""
     if isinstance(value, bytes):
         return value
     return value.encode("utf-8", "replace") if isinstance(value, str) else b""
 
 
 def inflated(payload: bytes) -> bytes:
-    """Return the payload without its compression: gzip, zlib, or none. At most LARGEST bytes; empty where it is
-    damaged."""
+    """Return the decompressed payload (gzip, zlib, or plain), at most LARGEST bytes; empty if it is damaged."""
     try:
         if payload[:2] == b"\x1f\x8b":
             return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(payload, LARGEST)
@@ -28,7 +27,7 @@ def inflated(payload: bytes) -> bytes:
 
 
 def from_base64(body: bytes) -> bytes:
-    """Return the bytes of a base64 text, either alphabet, padding optional; the body itself where it is none."""
+    """Return the bytes of a base64 text, either alphabet, padding optional; the body itself if it is not base64."""
     text = body.strip().replace(b"-", b"+").replace(b"_", b"/")
     try:
         return base64.b64decode(text + b"=" * (-len(text) % 4), validate=True)

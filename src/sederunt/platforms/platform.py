@@ -1,4 +1,4 @@
-"""Define what the service asks of a meeting site.
+"""Define the interface of a meeting site.
 
 Nothing here imports the browser at run time: the API parses links with these names and stays light.
 """
@@ -29,11 +29,11 @@ Told = Claim | ChatReceived
 class Decoder(Protocol):
     """Turns one page's raw signals into claims and chat, and judges none of them: every source claims what it shows.
 
-    Pure but for what it remembers so that claims can be read at all, such as whose id is whose.
+    Pure but for what it must remember to read claims, such as which id belongs to whom.
     """
 
     def decode(self, signal: Signal) -> Sequence[Told]:
-        """Return what one signal tells, nothing where it tells nothing. Never raises, whatever the site sends."""
+        """Return the claims and chat of one signal, if any. Never raises, whatever the site sends."""
 
     @property
     def noted(self) -> Collection[str]:
@@ -41,7 +41,7 @@ class Decoder(Protocol):
 
     @property
     def roster_heard(self) -> bool:
-        """Return whether a signal of the network told of the roster; else the page's own list has to be read."""
+        """Return whether a network signal contained the roster; if not, the page's own list has to be read."""
 
 
 class Platform(Protocol):
@@ -49,7 +49,7 @@ class Platform(Protocol):
 
     @property
     def service(self) -> Service:
-        """Return the name under which the platform is installed, and which callers send."""
+        """Return the name under which the platform is installed; callers send it."""
 
     @property
     def title(self) -> str:
@@ -61,7 +61,7 @@ class Platform(Protocol):
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """Return the origins that get microphone and camera permission; by their hosts the console knows links."""
+        """Return the origins that get microphone and camera permission; the console recognises links by their hosts."""
 
     @property
     def journey(self) -> Journey:
@@ -69,38 +69,38 @@ class Platform(Protocol):
 
     @property
     def accounts(self) -> AccountUse:
-        """Return how bots enter as somebody who has an account."""
+        """Return how bots enter with an account."""
 
     def parse_link(self, text: str) -> MeetingLink:
         """Return the meeting that a text names. Raises InvalidLink, and nothing else, whatever the text."""
 
     def with_token(self, link: MeetingLink, token: str) -> MeetingLink:
-        """Return the meeting, entered as the person that a token of the site belongs to. Pure."""
+        """Return the meeting's link, to be entered as the owner of a token of the site. Pure."""
 
     def watch_plan(self) -> Mapping[str, Any]:
-        """Return what the in-page scripts shall report, as JSON; see browser/."""
+        """Return what the in-page scripts are to report, as JSON; see browser/."""
 
     def decoder(self, own_name: str = "") -> Decoder:
-        """Return a fresh decoder for one stay in one meeting. Some rosters have no mark of one's own entry: there the
-        bot is known by `own_name`, as it was given to `join`."""
+        """Return a fresh decoder for one stay in one meeting. Some rosters do not mark the bot's own entry: there it is
+        recognised by `own_name`, the name passed to `join`."""
 
     async def survey(
         self, page: MeetingPage, targets: Sequence[Target] = ()
     ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
-        """Return what is on the page now, and which of the targets. Raises PageStuck and PageCrashed."""
+        """Return what the page shows now, and the targets it contains. Raises PageStuck and PageCrashed."""
 
     def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
-        """Return what a look means by this site's evidence table. Pure."""
+        """Return what a snapshot means by this site's evidence table. Pure."""
 
     async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:
-        """Look and judge; an ending is looked at twice. `noted` is the decoder's word on signals. In the call
-        DIALOG means that a notice wants an answer: `settle` gives it. Raises PageStuck and PageCrashed."""
+        """Look and judge; an ending is looked at twice. `noted` are the decoder's words on signals. In the call DIALOG
+        means that a notice needs an answer: `settle` gives it. Raises PageStuck and PageCrashed."""
 
     async def send_chat(self, page: MeetingPage, text: str) -> None:
-        """Send to everyone, in parts where the text is longer than the site takes. Raises PageChanged."""
+        """Send to everyone, in parts if the text is longer than the site takes. Raises PageChanged."""
 
     async def leave(self, page: MeetingPage) -> None:
-        """Leave the meeting or its waiting room by the site's own button; harmless where there is none."""
+        """Leave the meeting or its waiting room by the site's own button; harmless if there is none."""
 
     async def settle(
         self,
@@ -111,5 +111,5 @@ class Platform(Protocol):
         camera: bool = False,
     ) -> None:
         """Settle in after admission: answer notices, join the sound, switch the bot's camera on or off, and open the
-        roster unless the network told of it (`roster_heard`, see Decoder). Safe to repeat; `answers` remembers over
+        roster unless the network reported it (`roster_heard`, see Decoder). Safe to repeat; `answers` remembers over
         one stay which answers do not help."""

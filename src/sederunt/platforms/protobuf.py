@@ -14,14 +14,14 @@ class Message:
 
     def number(self, field: int) -> int | None:
         """Return the last integer of this field."""
-        found = [value for number, _, value in self.fields if number == field and isinstance(value, int)]
-        return found[-1] if found else None
+        values = [value for number, _, value in self.fields if number == field and isinstance(value, int)]
+        return values[-1] if values else None
 
     def text(self, field: int) -> str:
-        """Return the last string of this field; empty where there is none or where it is no text."""
-        found = [value for number, _, value in self.fields if number == field and isinstance(value, bytes)]
+        """Return the last string of this field; empty if there is none or if it is not text."""
+        values = [value for number, _, value in self.fields if number == field and isinstance(value, bytes)]
         try:
-            return found[-1].decode("utf-8") if found else ""
+            return values[-1].decode("utf-8") if values else ""
         except UnicodeDecodeError:
             return ""
 
@@ -44,7 +44,7 @@ class Message:
 
 
 def parse(data: bytes) -> Message | None:
-    """Return the fields of a message; None where the bytes are no message."""
+    """Return the fields of a message; None if the bytes are no message."""
     fields: list[tuple[int, int, int | bytes]] = []
     at = 0
     try:

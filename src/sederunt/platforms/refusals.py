@@ -1,8 +1,8 @@
-"""Read refusals and endings by what they mean: stems of the sentences that sites use, in their languages.
+"""Read refusals and endings by their meaning: stems of the sentences that sites use, in their languages.
 
-A site's own table knows its wordings. Where it words a refusal in another way, or in another language though English
-was asked for, these rows read the sentence below the heading. They count only where no way on is left: a page that
-offers its name field, its button to join, a lobby or the call's controls refuses nothing.
+A site's own table knows its wordings. If the site words a refusal differently, or in another language although English
+was requested, these rows read the sentence below the heading. They count only if the page offers no way to go on: a
+page with a name field, a button to join, a lobby or the call's controls refuses nothing.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from sederunt.platforms.rows import Rows
 
 SEEN = "2026-11"
 SOURCE = "K own"
-# A sentence is shown whole, and stays. A page that is still being built may merely offer to sign in.
+# A sentence appears complete and stays. A page that is still being built may merely offer to sign in.
 SETTLE_S, SIGN_IN_SETTLE_S = 1.0, 6.0
 
 _MEETING = r"(?:meeting|call|conference|room|session|webinar|event|lobby)"
@@ -350,15 +350,15 @@ _FAULT = (
 )
 
 _BESIDE_LOBBY = frozenset({"denied", "removed_from_lobby"})  # may stand beside the lobby's old words
-# What a dialog says of these counts also over a page that still offers its button to join.
+# A dialog that says one of these counts even over a page that still offers its button to join.
 _OVER_ENTRY = frozenset({"locked", "full", "denied", "removed_from_lobby", "host_elsewhere"})
 
 
 def refusals_by_meaning(
     site: str, *, unless: tuple[str, ...], waiting: tuple[str, ...], dialogs: tuple[str, ...]
 ) -> tuple[EvidenceRow, ...]:
-    """Make the rows of one site. `unless` are its signs that there is a way on, `waiting` those of its lobby: a denial
-    may stand beside the lobby's old words, any other refusal does not. `dialogs` are what lies over its pages."""
+    """Make the rows of one site. `unless` are its signs that the bot can go on, `waiting` those of its lobby: a denial
+    may stand beside the lobby's old words, any other refusal does not. `dialogs` are the dialogs over its pages."""
     rows = Rows(site, phase=Phase.BEFORE, seen=SEEN)
 
     def row(name: str, meaning: Meaning, *, told: bool) -> EvidenceRow:
@@ -380,7 +380,7 @@ def refusals_by_meaning(
     )
 
 
-# What a dialog over the call's controls says so, where the site's own rows know English alone.
+# Endings in dialogs over the call's controls, for languages other than English: the site's own rows know English only.
 _ENDINGS_TOLD: Mapping[str, Meaning] = {
     "removed_told": replace(ENDINGS["removed"], stems=_REMOVED_ELSEWHERE),
     "ended_told": replace(ENDINGS["ended"], stems=_OVER_ELSEWHERE),
@@ -388,8 +388,8 @@ _ENDINGS_TOLD: Mapping[str, Meaning] = {
 
 
 def endings_by_meaning(site: str, *, unless: tuple[str, ...], dialogs: tuple[str, ...]) -> tuple[EvidenceRow, ...]:
-    """Make the rows that end a call in words which the site's own rows do not know. `unless` are its signs that the
-    call goes on, or that it can be entered again; a dialog of `dialogs` may lie over them."""
+    """Make the rows that end a call in words that the site's own rows do not know. `unless` are its signs that the call
+    goes on, or that it can be entered again; a dialog of `dialogs` may lie over them."""
     rows = Rows(site, phase=Phase.AFTER, seen=SEEN, settle_s=SETTLE_S)
     told = tuple(
         rows.stem(
@@ -407,7 +407,7 @@ def endings_by_meaning(site: str, *, unless: tuple[str, ...], dialogs: tuple[str
         for name, meaning in ENDINGS.items()
     )
     fault = rows.stem("means.fault", _FAULT, SOURCE, state=PageState.TROUBLE, unless=unless)
-    # Somebody put the bot back into the lobby; or the host is gone, and does not come back.
+    # Somebody moved the bot back into the lobby; or the host is gone for good.
     ends: tuple[tuple[str, str, StopReason | None], ...] = (
         ("means.waiting_again", "waiting", None),
         ("means.host_is_gone", "not_started", StopReason.MEETING_ENDED),

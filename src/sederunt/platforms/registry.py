@@ -1,4 +1,4 @@
-"""Find the meeting sites that this installation knows: the entry points of the group "sederunt.platforms"."""
+"""Find the installed meeting sites: the entry points of the group "sederunt.platforms"."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -19,21 +19,21 @@ logger = log.get(component="platforms")
 
 @cache
 def installed() -> Mapping[Service, Platform]:
-    """Load every platform, ours first. One that cannot be loaded is left out and told: the others go on working."""
-    found: dict[Service, Platform] = {}
+    """Load every platform, ours first. One that cannot be loaded is logged and left out; the others still work."""
+    platforms: dict[Service, Platform] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry) != _OURS, entry.name)):
-        if entry.name in found:
+        if entry.name in platforms:
             logger.error("a platform of this name is there already", action="platform_left_out", **_facts(entry))
             continue
         try:
             platform: Platform = entry.load()
             if platform.service != entry.name:
                 raise SetupError(f"The platform calls itself '{platform.service}', its entry point '{entry.name}'.")
-        except Exception as error:  # somebody else's package: whatever it raises
+        except Exception as error:  # a third party's package may raise anything
             logger.error("a platform cannot be loaded", action="platform_left_out", why=str(error), **_facts(entry))
             continue
-        found[Service(entry.name)] = platform
-    return found
+        platforms[Service(entry.name)] = platform
+    return platforms
 
 
 def services() -> tuple[Service, ...]:
@@ -47,7 +47,7 @@ def services_taking(kind: AccountKind) -> tuple[Service, ...]:
 
 
 def platform_of(service: Service) -> Platform:
-    """Find the platform that serves a service. Raises SetupError where none is installed."""
+    """Find the platform that serves a service. Raises SetupError if none is installed."""
     if (platform := installed().get(service)) is not None:
         return platform
     raise SetupError(
@@ -62,7 +62,8 @@ def parse_link(service: Service, text: str) -> MeetingLink:
 
 
 def service_of_link(text: str) -> Service:
-    """Return whose meeting a text names. Raises InvalidLink, with the sentence of the one service whose host it is."""
+    """Return the service whose meeting a text names. Raises InvalidLink, with the message of the one service that owns
+    the host."""
     faults: list[InvalidLink] = []
     for service, platform in installed().items():
         try:

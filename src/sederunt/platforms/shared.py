@@ -1,4 +1,4 @@
-"""Hold what the sites have in common, once: rows for ends and failed pages, texts of notices, steps of the way in."""
+"""Hold what all sites share: rows for endings and failed pages, texts of notices, steps of the way in."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ COOKIE_ANSWERS = phrases("Reject all | Accept all")
 def failed_pages(
     site: str, *, server_s: float, elsewhere: Patterns, elsewhere_s: float, source: str, state: PageState
 ) -> tuple[EvidenceRow, ...]:
-    """Make the rows for pages that did not come, or came from a host that is not the site's."""
+    """Make the rows for pages that did not load, or loaded from a host that is not the site's."""
     return (
         Rows(site, state=PageState.TROUBLE).address(
             "address.broken", r"^chrome-error:", "own", settle_s=5.0, seen="2026-11"
@@ -45,7 +45,7 @@ def failed_pages(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EndTexts:
-    """How a site says that somebody is out of the call. `removed` and `ended` are phrases with their sources."""
+    """A site's texts for the end of a call. `removed` and `ended` are phrases with their sources."""
 
     removed: tuple[tuple[str, ...], str]
     ended: tuple[tuple[str, ...], str]
@@ -53,21 +53,21 @@ class EndTexts:
     loud: tuple[str, ...]  # headings and dialogs: a text there is believed beside the call's controls
     controls: tuple[str, ...]  # ids of rows that show the call's controls: while one matches, the call goes on
     whole: bool = True  # a loud text must begin its line: a meeting may be titled with any of these words
-    plain_s: float = 0.4  # how long a text elsewhere must stand
+    plain_s: float = 0.4  # how long a text elsewhere must be shown
     left_s: float = 0.4
 
 
 def lobby_endings(site: str, texts: EndTexts, *, removed: Patterns = (), over_source: str) -> tuple[EvidenceRow, ...]:
-    """Make the rows for a try that ends before it was let in. `removed` adds phrases that mean so here only."""
-    refused = Rows(site, phase=Phase.BEFORE, state=PageState.REFUSED)
+    """Make the rows for an attempt that ends before the bot is let in. `removed` adds phrases that count only here."""
+    refusal_rows = Rows(site, phase=Phase.BEFORE, state=PageState.REFUSED)
     rows = (
-        refused.text(
+        refusal_rows.text(
             "removed_from_lobby",
             texts.removed[0] + phrases(removed),
             texts.removed[1],
             reason=StopReason.REQUEST_DENIED,
         ),
-        refused.text(
+        refusal_rows.text(
             "already_over",
             texts.ended[0],
             over_source,
@@ -77,7 +77,7 @@ def lobby_endings(site: str, texts: EndTexts, *, removed: Patterns = (), over_so
     )
     if not texts.left:
         return rows
-    timed_out = refused.text(
+    timeout_row = refusal_rows.text(
         "left_lobby",
         texts.left,
         "A",
@@ -85,19 +85,19 @@ def lobby_endings(site: str, texts: EndTexts, *, removed: Patterns = (), over_so
         unless=texts.controls,
         settle_s=texts.left_s,
     )
-    return (*rows, timed_out)
+    return (*rows, timeout_row)
 
 
 def call_endings(site: str, texts: EndTexts) -> tuple[EvidenceRow, ...]:
-    """Make the rows for a call that ends for the bot: said loudly, or plainly where the call's controls are gone."""
-    removed = Rows(site, phase=Phase.AFTER, state=PageState.REMOVED, reason=StopReason.KICKED)
-    over = Rows(site, phase=Phase.AFTER, state=PageState.OVER, reason=StopReason.MEETING_ENDED)
+    """Make the rows for a call that ends for the bot: in a loud text, or in any text without the call's controls."""
+    removal_rows = Rows(site, phase=Phase.AFTER, state=PageState.REMOVED, reason=StopReason.KICKED)
+    over_rows = Rows(site, phase=Phase.AFTER, state=PageState.OVER, reason=StopReason.MEETING_ENDED)
     return (
-        removed.text("removed", *texts.removed, within=texts.loud, whole=texts.whole),
-        # A pop-up of the chat may say so too, while the call goes on.
-        removed.text("removed_plain", *texts.removed, unless=texts.controls, settle_s=texts.plain_s),
-        over.text("ended", *texts.ended, within=texts.loud, whole=texts.whole),
-        over.text(
+        removal_rows.text("removed", *texts.removed, within=texts.loud, whole=texts.whole),
+        # A pop-up of the chat may contain the same words while the call goes on.
+        removal_rows.text("removed_plain", *texts.removed, unless=texts.controls, settle_s=texts.plain_s),
+        over_rows.text("ended", *texts.ended, within=texts.loud, whole=texts.whole),
+        over_rows.text(
             "ended_plain",
             texts.ended[0] + texts.left,
             texts.ended[1],
@@ -108,13 +108,13 @@ def call_endings(site: str, texts: EndTexts) -> tuple[EvidenceRow, ...]:
 
 
 def call_notices(site: str, *, within: tuple[str, ...]) -> tuple[EvidenceRow, ...]:
-    """Make the signs of a notice over the call that has an answer of ours: one that asks for consent, or that has a
-    button that dismisses it. The controls of the call answer it."""
+    """Make the signs of a notice over the call that we answer: one that asks for consent, or that has a button to
+    dismiss it. The controls of the call answer it."""
     rows = Rows(site, phase=Phase.AFTER, within=outside_panels(within), seen="2026-11")
-    accepts = rows.button("notice_accepts", CONSENT_GIVEN + phrases("Join now | Allow*"), "K", state=None)
+    accept_row = rows.button("notice_accepts", CONSENT_GIVEN + phrases("Join now | Allow*"), "K", state=None)
     return (
-        accepts,
-        rows.text("notice_asks", ASKS_CONSENT, "K", state=PageState.DIALOG, beside=(accepts.id,)),
+        accept_row,
+        rows.text("notice_asks", ASKS_CONSENT, "K", state=PageState.DIALOG, beside=(accept_row.id,)),
         rows.button("notice_to_answer", (*DISMISSALS_IN_CALL, *STAYS, "Close"), "K", state=PageState.DIALOG),
     )
 
@@ -130,8 +130,7 @@ def consent(
     selectors: tuple[str, ...] = (),
     seen: str = READ,
 ) -> Target:
-    """Make the button that accepts what everybody has to accept: by the site's own `names` before those that all
-    sites share."""
+    """Make the button that accepts what everybody has to accept: the site's own `names` come before the shared ones."""
     return target(
         name,
         source,
@@ -146,20 +145,20 @@ def consent(
 
 
 def decline_steps(target: Targets, within: tuple[str, ...]) -> tuple[Step, ...]:
-    """Make the steps that answer no where the site asks whether to begin or end something for everybody, or to do
+    """Make the steps that answer no if the site asks whether to begin or end something for everybody, or to do
     something with a recording."""
-    boxes = outside_panels(within)
-    declined = target("decline", "K", within=boxes, holding=OFFERS, names=OFFERS_DECLINED, seen="2026-11")
-    cancelled = target(
-        "cancel_offer", "own", within=boxes, holding=RECORDED, lacking=STATED, names=CANCELS, seen="2026-11"
+    containers = outside_panels(within)
+    decline_button = target("decline", "K", within=containers, holding=OFFERS, names=OFFERS_DECLINED, seen="2026-11")
+    cancel_button = target(
+        "cancel_offer", "own", within=containers, holding=RECORDED, lacking=STATED, names=CANCELS, seen="2026-11"
     )
-    return (Step(target=declined), Step(target=cancelled))
+    return (Step(target=decline_button), Step(target=cancel_button))
 
 
 def named_controls(
     site: str, labels: Patterns, source: str, *, at_least: int, within: tuple[str, ...] = ()
 ) -> EvidenceRow:
-    """Make the sign that the call's controls are there by their names, whatever they are made of."""
+    """Make the sign that the call's controls are present, recognised by their names, whatever their elements."""
     return Rows(site, showing=Showing.LAID_OUT).button(
         "controls_named", labels, source, at_least=at_least, within=within
     )
@@ -171,7 +170,7 @@ def name_step(target: Target) -> Step:
 
 
 def knock_step(target: Target, *, most: int = 8, again_s: float = 4.0) -> Step:
-    """Make the step that asks to be let in; without a name given it waits, for the field may come late."""
+    """Make the step that asks to be let in; it waits while no name is filled in, since the field may appear late."""
     return Step(
         target=target,
         states=BEFORE_KNOCK,
@@ -195,7 +194,7 @@ def panels(
     roster_showing: Showing = Showing.LAID_OUT,
     chat_for_roster: bool = False,
 ) -> tuple[Panel, ...]:
-    """Make the two panels that tell only while they stand open. The signs are selectors of what an open one shows."""
+    """Make the two panels that can be read only while open. The signs are selectors of elements of an open panel."""
     rows = Rows(site)
     chat_open = rows.selector(
         "chat_list", (*chat.composer.selectors, *chat_signs), chat_source, showing=Showing.LAID_OUT

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
 
 ACCOUNT = "{account}"  # in a target: the account's address
-# Words for rows of kind `signal`: how far signing in has come.
+# Words for rows of kind `signal`: the progress of signing in.
 NOTHING_SENT, PASSWORD_DUE = "nothing_sent", "password_due"
 
 
@@ -25,11 +25,11 @@ NOTHING_SENT, PASSWORD_DUE = "nothing_sent", "password_due"
 class SignInPages:
     """The sign-in pages of one site."""
 
-    entry_urls: tuple[str, ...]  # addresses where signing in begins; the next one where one shows nothing we know
-    hosts: str  # regular expression: addresses on which we type and press
+    entry_urls: tuple[str, ...]  # addresses where signing in begins; the next is tried if one shows nothing we know
+    hosts: str  # regular expression: addresses on which the bot types and presses
     rows: tuple[EvidenceRow, ...]
     journey: Journey
-    cookies: tuple[str, ...]  # any of them: signed in, whatever page is shown
+    cookies: tuple[str, ...]  # any of them means signed in, whatever page is shown
 
     def owns(self, url: str) -> bool:
         return re.search(self.hosts, url, re.IGNORECASE) is not None
@@ -62,10 +62,10 @@ def for_account(pages: SignInPages, email: str) -> SignInPages:
 
 
 class AccountKind(StrEnum):
-    """As whom a bot may enter a site besides as a guest."""
+    """How a bot may enter a site other than as a guest."""
 
     NONE = "none"
-    SESSION = "session"  # a meeting account that is kept here: its browser state, its password, or both
+    SESSION = "session"  # a meeting account that is stored here: its browser state, its password, or both
     TOKEN = "token"  # noqa: S105 – a token of the site that the caller sends with the bot
 
 

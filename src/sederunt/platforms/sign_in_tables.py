@@ -1,4 +1,4 @@
-"""Hold what the sign-in pages of all sites have in common: rows, steps and how they go together."""
+"""Hold what the sign-in pages of all sites share: rows, steps and how they are combined."""
 
 from sederunt.platforms.evidence import EvidenceRow
 from sederunt.platforms.page_state import PageState
@@ -6,12 +6,12 @@ from sederunt.platforms.rows import Rows, Targets
 from sederunt.platforms.sign_in_pages import ACCOUNT, NOTHING_SENT, PASSWORD_DUE
 from sederunt.platforms.targets import ON_THE_WAY, Act, Journey, Step, Target
 
-HOST_END = r"(?::\d+)?(?:[/?#]|$)"  # of a host's name: nothing may follow that makes another host of it
+HOST_END = r"(?::\d+)?(?:[/?#]|$)"  # nothing may follow a host's name that makes it another host
 # Steps that lead back to the password, also from a page that asks for something else.
 ASIDE = ON_THE_WAY | {PageState.SIGN_IN_NEEDED}
-CAPTCHA_PX = (120, 40)  # the invisible scoring frame is smaller, and always there
+CAPTCHA_PX = (120, 40)  # the invisible scoring frame is smaller, and always present
 
-# Fields and sentences of a second step, for which a person is needed.
+# Fields and sentences of a second step, which needs a person.
 CODE_FIELDS = (
     'input[autocomplete="one-time-code"]',
     'input[name="totpPin"]',
@@ -37,7 +37,7 @@ def second_step(rows: Rows) -> tuple[EvidenceRow, ...]:
 
 
 def first_rows(rows: Rows, password: Target) -> tuple[EvidenceRow, ...]:
-    """Make the rows that come first: how far signing in has come, and pages that did not come."""
+    """Make the first rows: the progress of signing in, and pages that did not load."""
     return (
         rows.signal("unsent", NOTHING_SENT, "own"),
         rows.signal("due", PASSWORD_DUE, "own"),
@@ -50,8 +50,8 @@ def first_rows(rows: Rows, password: Target) -> tuple[EvidenceRow, ...]:
 def last_rows(
     rows: Rows, *, home: str, home_source: str, elsewhere: EvidenceRow, fields: tuple[str, ...], fields_source: str
 ) -> tuple[EvidenceRow, ...]:
-    """Make the rows that come last: let through to `home`, led elsewhere, or a field still there to be filled."""
-    through = rows.address(
+    """Make the last rows: let through to `home`, led elsewhere, or a field still to be filled."""
+    through_row = rows.address(
         "through",
         home,
         home_source,
@@ -59,11 +59,11 @@ def last_rows(
         unless=(rows.id("due"),),
         settle_s=1.5,  # the last cookies come with the first page
     )
-    return (through, elsewhere, rows.selector("asks", fields, fields_source, state=PageState.DIALOG))
+    return (through_row, elsewhere, rows.selector("asks", fields, fields_source, state=PageState.DIALOG))
 
 
 def journey(account: Target, password: Target, submit: Target, *others: Step) -> Journey:
-    """Make the way through: address, password, the button that sends them, then what may stand between."""
+    """Make the journey: address, password, the button that sends them, then steps that may come in between."""
     fields = (account.id, password.id)
     return Journey(
         steps=(
@@ -84,14 +84,14 @@ _ANOTHER = (
 
 
 def chooser(target: Targets, fields: tuple[str, ...]) -> tuple[Step, Step]:
-    """Make the steps for a page that lists accounts: ours where it is among them, else the way to name it.
+    """Make the steps for a page that lists accounts: ours if it is among them, else the button to enter it.
 
-    Other pages show the account too, as a way to leave it: only a list offers another one beside it.
+    Other pages show the account too, as a way to leave it; only a list also offers to use another one.
     """
-    another = target(
+    other_account = target(
         "another", "P K", selectors=("#otherTile",), names=_ANOTHER, backstops=_TILES, within=_TILES, holding=_ANOTHER
     )
-    ours = target(
+    own_account = target(
         "ours",
         "K",
         selectors=tuple(f'[{name}="{ACCOUNT}" i]' for name in ("data-identifier", "data-test-id", "data-email")),
@@ -101,6 +101,6 @@ def chooser(target: Targets, fields: tuple[str, ...]) -> tuple[Step, Step]:
         holding=ACCOUNT,
     )
     return (
-        Step(target=ours, most=2, apart=fields, beside=(another.id,)),
-        Step(target=another, most=2, apart=(*fields, ours.id)),
+        Step(target=own_account, most=2, apart=fields, beside=(other_account.id,)),
+        Step(target=other_account, most=2, apart=(*fields, own_account.id)),
     )

@@ -1,4 +1,4 @@
-"""A meeting site as a row of data: everything the protocol asks for, done the same way for each of them."""
+"""A meeting site as data: implements the `Platform` protocol the same way for every site."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from sederunt.platforms.text import cut
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
 
-LEAVING_S = 3.0  # how long a site may take to let go; Teams' server wants about that
-INSIST_S = 1.0  # a button that is still there after so long is pressed without the pointer
+LEAVING_S = 3.0  # how long leaving may take; Teams' server needs about that
+INSIST_S = 1.0  # a button that is still present after this time is pressed without the pointer
 ANSWERING_S = 4.0  # notices that take longer are answered at the next look: the page is not read meanwhile
 PANEL_S = 6.0  # how long a panel may take to open: elements may come five seconds late
-GLANCE_S = 1.0  # how long a panel stays open that took another's place: lists are read once they have come to rest
+GLANCE_S = 1.0  # how long a panel that replaced another stays open: lists are read once they stop changing
 BETWEEN_LOOKS_S = 0.25
 
 
@@ -69,7 +69,7 @@ class Site:
         return self.link_parser(text)
 
     def with_token(self, link: MeetingLink, token: str) -> MeetingLink:
-        """Put the token into the link; the link itself where the site takes none."""
+        """Put the token into the link; return the link unchanged if the site takes none."""
         parameter = self.accounts.entry_parameter
         return replace(link, url=with_parameter(link.url, parameter, token)) if parameter else link
 
@@ -82,14 +82,14 @@ class Site:
     async def survey(
         self, page: MeetingPage, targets: Sequence[Target] = ()
     ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
-        """Return the raw look behind a reading, with the targets that are there."""
+        """Return the raw snapshot behind a reading, with the targets that are present."""
         return await survey(page, rows=self.rows, targets=targets, never=self.never)
 
     def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         return decide(self.rows, snapshot, joined=joined, noted=noted)
 
     async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:
-        """Look once; an ending is looked at once more after a pause, since pages pass through odd states."""
+        """Look once; check an ending once more after a pause, since pages pass through odd states."""
         reading = self.judge((await self.survey(page))[0], joined=joined, noted=noted)
         if reading.state not in ENDINGS:
             return reading
@@ -102,22 +102,24 @@ class Site:
         await chat.send(page, self.controls.chat, text, limit=self.limits.chat)
 
     async def leave(self, page: MeetingPage) -> None:
-        """Press what leads out and answer what it asks, until no control is left or no new one came for LEAVING_S."""
+        """Press the leave button and answer its questions until no control is left or none is new for LEAVING_S."""
         now = asyncio.get_running_loop().time
         deadline = now() + LEAVING_S
-        pressed: dict[str, float] = {}
+        pressed_at: dict[str, float] = {}
         while now() < deadline:
-            _, found = await survey(page, targets=self.controls.leaving)
-            if not found:
+            _, controls = await survey(page, targets=self.controls.leaving)
+            if not controls:
                 return
-            # What the button asks comes before the button, which may stay where it is.
-            fresh = next((t.id for t in reversed(self.controls.leaving) if t.id in found and t.id not in pressed), None)
-            stubborn = next((name for name in found if now() - pressed.get(name, now()) >= INSIST_S), None)
-            if (name := fresh or stubborn) is not None:
-                with contextlib.suppress(PageStuck):  # whether it was pressed, the next look tells
-                    await press(page, found[name], by_pointer=None if name == fresh else False)
-                pressed[name] = now()
-                if name == fresh:
+            # The button's questions come before the button itself, which may stay.
+            new_name = next(
+                (t.id for t in reversed(self.controls.leaving) if t.id in controls and t.id not in pressed_at), None
+            )
+            stuck_name = next((name for name in controls if now() - pressed_at.get(name, now()) >= INSIST_S), None)
+            if (name := new_name or stuck_name) is not None:
+                with contextlib.suppress(PageStuck):  # the next look shows whether it was pressed
+                    await press(page, controls[name], by_pointer=None if name == new_name else False)
+                pressed_at[name] = now()
+                if name == new_name:
                     deadline = now() + LEAVING_S
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
@@ -129,68 +131,68 @@ class Site:
         roster_heard: bool = False,
         camera: bool = False,
     ) -> None:
-        """Answer notices, see to the camera, then open the panels that have to stand open. Safe to repeat."""
+        """Answer notices, switch the camera, then open the panels that must be open. Safe to repeat."""
         await self._answer_notices(page, answers or NoticeAnswers())
         await self._switch_camera(page, on=camera)
         await self._open_all(page, [panel for panel in self.controls.panels if not (panel.for_roster and roster_heard)])
 
     async def _answer_notices(self, page: MeetingPage, answers: NoticeAnswers) -> None:
-        """Press the first control of the table that is there, until none is left or ANSWERING_S have passed.
-
-        A control that was pressed is given a moment to go before anything below it is tried: what lies in the same
-        notice might undo it.
-        """
+        # Presses the first control of the table that is present, until none is left or ANSWERING_S have passed. A
+        # pressed control gets a moment to disappear before anything below it is tried: another button of the same
+        # notice might undo the answer.
         steps, now = self.controls.notices, asyncio.get_running_loop().time
         deadline = now() + ANSWERING_S
-        done: Counter[str] = Counter()
+        press_counts: Counter[str] = Counter()
         pressed_at: dict[str, float] = {}  # by handle: another notice may have the same kind of button
-        shown: set[str] = set()
+        shown_ids: set[str] = set()
 
         def rests(control: FoundControl) -> bool:
             return now() - pressed_at.get(control.handle, -math.inf) < INSIST_S
 
         def is_due(step: Step) -> bool:
-            return rests(found[step.id]) or (answers.may_press(found[step.id]) and done[step.id] < step.most)
+            return rests(controls[step.id]) or (
+                answers.may_press(controls[step.id]) and press_counts[step.id] < step.most
+            )
 
         while now() < deadline:
-            _, found = await survey(page, targets=[step.target for step in steps], never=self.never)
-            shown |= found.keys()
-            step = next((each for each in steps if each.id in found and is_due(each)), None)
+            _, controls = await survey(page, targets=[step.target for step in steps], never=self.never)
+            shown_ids |= controls.keys()
+            step = next((candidate for candidate in steps if candidate.id in controls and is_due(candidate)), None)
             if step is None:
-                answers.forget_all_but(shown if found else ())
+                answers.forget_all_but(shown_ids if controls else ())
                 return
-            control = found[step.id]
+            control = controls[step.id]
             if not rests(control):
                 pressed_at[control.handle] = now()
-                done[step.id] += 1
-                insists = answers.note_press(control) > 1
-                await press(page, control, by_pointer=False if insists else None)
+                press_counts[step.id] += 1
+                is_repeat = answers.note_press(control) > 1
+                await press(page, control, by_pointer=False if is_repeat else None)
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
     async def _switch_camera(self, page: MeetingPage, *, on: bool) -> None:
         if self.controls.camera is None:
             return
         switch = self.controls.camera.on if on else self.controls.camera.off
-        _, found = await survey(page, targets=[switch], never=self.never)
-        if switch.id in found:
-            await press(page, found[switch.id])
+        _, controls = await survey(page, targets=[switch], never=self.never)
+        if switch.id in controls:
+            await press(page, controls[switch.id])
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
     async def _open_all(self, page: MeetingPage, panels: Sequence[Panel]) -> None:
-        """Have all of them open. Where each takes another's place, the later ones are only glanced at: the first rests
-        open, and what they told is known."""
-        opened = [panel for panel in panels if await self._open(page, panel)]
-        snapshot, _ = await survey(page, rows=[row for panel in opened for row in panel.rows])
-        if any(not any(row.id in snapshot.matches for row in panel.rows) for panel in opened):
+        # If opening one panel closes another, the later ones are opened only briefly, which is enough to read them; the
+        # first stays open.
+        open_panels = [panel for panel in panels if await self._open(page, panel)]
+        snapshot, _ = await survey(page, rows=[row for panel in open_panels for row in panel.rows])
+        if any(not any(row.id in snapshot.matches for row in panel.rows) for panel in open_panels):
             await asyncio.sleep(GLANCE_S)
-            await self._open(page, opened[0])
+            await self._open(page, open_panels[0])
 
     async def _open(self, page: MeetingPage, panel: Panel) -> bool:
-        """Return whether the panel is open. Its control is a toggle, so an open one is left alone."""
-        snapshot, found = await survey(page, rows=panel.rows, targets=[panel.control])
-        if snapshot.matches or panel.control.id not in found:
+        # Returns whether the panel is open. Its control is a toggle, so an open panel is left alone.
+        snapshot, controls = await survey(page, rows=panel.rows, targets=[panel.control])
+        if snapshot.matches or panel.control.id not in controls:
             return bool(snapshot.matches)
-        await press(page, found[panel.control.id])
+        await press(page, controls[panel.control.id])
         deadline = asyncio.get_running_loop().time() + PANEL_S
         while not snapshot.matches and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(BETWEEN_LOOKS_S)

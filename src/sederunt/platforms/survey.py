@@ -1,4 +1,4 @@
-"""One look at a page: hands the evidence rows and targets to survey.js, in every frame, and gathers what it saw."""
+"""One look at a page: passes the evidence rows and targets to survey.js in every frame and collects the results."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 IN_PAGE = frozenset({Kind.SELECTOR, Kind.TEXT, Kind.BUTTON, Kind.STEM})
 MARK = "data-seat"  # the attribute by which a found target is clicked
 BUTTONS = "button,[role=button],[role=menuitem],[role=radio],a[href],a[role],input[type=submit],input[type=button]"
-# Elements whose text is the name of a picture, not a word for people.
+# Elements whose text is the name of an icon, not a word for people.
 ICONS = ("i", ".google-symbols", "[class*='material-icons']", "[class*='material-symbols']")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tally:
-    """Count the elements that hold a phrase."""
+    """Count the elements that contain a phrase."""
 
     selectors: tuple[str, ...]
     phrase: str
@@ -38,7 +38,7 @@ async def survey(
     never: Sequence[str] = (),
     tally: Tally | None = None,
 ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
-    """Return what is on the page now. `never` are subtrees that people fill: their text and buttons do not count.
+    """Return what the page shows now. `never` are subtrees that people fill: their text and buttons do not count.
 
     Raises PageStuck past the deadline, PageCrashed when the renderer is gone.
     """
@@ -52,12 +52,12 @@ async def survey(
 
 
 async def press(
-    page: MeetingPage, found: FoundControl, *, by_pointer: bool | None = None, deadline_s: float = 3.0
+    page: MeetingPage, control: FoundControl, *, by_pointer: bool | None = None, deadline_s: float = 3.0
 ) -> bool:
-    """Press a control: with the pointer like a person, or without; where that is not said, as it can be reached."""
-    if found.takes_pointer if by_pointer is None else by_pointer:
-        return await page.click([found.handle], deadline_s=deadline_s) is not None
-    return any(await page.evaluate_everywhere(_script("press.js"), found.handle))
+    """Press a control with the pointer, like a person, or without; by default with it if it can reach the control."""
+    if control.takes_pointer if by_pointer is None else by_pointer:
+        return await page.click([control.handle], deadline_s=deadline_s) is not None
+    return any(await page.evaluate_everywhere(_script("press.js"), control.handle))
 
 
 @cache
@@ -69,7 +69,7 @@ def _script(name: str) -> str:
 def _plan(
     rows: tuple[EvidenceRow, ...], targets: tuple[Target, ...], never: tuple[str, ...], tally: Tally | None
 ) -> str:
-    """Return what survey.js reads; kept, because a few questions come again and again."""
+    # Returns the input of survey.js; cached, because the same few questions repeat.
     return json.dumps(
         {
             "rows": [_row(row) for row in rows if row.kind in IN_PAGE],
@@ -125,10 +125,10 @@ def _snapshot(answers: Iterable[Mapping[str, Any]], url: str) -> PageSnapshot:
 
 
 def _controls(answers: Iterable[Mapping[str, Any]]) -> dict[str, FoundControl]:
-    found: dict[str, FoundControl] = {}
+    controls: dict[str, FoundControl] = {}
     for answer in answers:
         for entry in answer.get("found", []):
-            found.setdefault(
+            controls.setdefault(
                 entry["id"],
                 FoundControl(
                     id=entry["id"],
@@ -140,4 +140,4 @@ def _controls(answers: Iterable[Mapping[str, Any]]) -> dict[str, FoundControl]:
                     boxless=entry["boxless"],
                 ),
             )
-    return found
+    return controls

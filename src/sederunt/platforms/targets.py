@@ -1,4 +1,4 @@
-"""Targets: things on a page to click or to fill, and the steps of the way in that use them."""
+"""Targets: elements of a page to click or to fill, and the steps of the way in that use them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class Target:
     id: str
     selectors: tuple[str, ...] = ()
     names: tuple[str, ...] = ()  # whole labels of buttons, normalised; a final "*" allows more
-    but_not: tuple[str, ...] = ()  # labels that disqualify, the same way
+    but_not: tuple[str, ...] = ()  # labels that disqualify, written the same way
     backstops: tuple[str, ...] = ()
     within: tuple[str, ...] = ()  # only inside one of these
     holding: tuple[str, ...] = ()  # … whose text has one of these phrases
@@ -35,8 +35,8 @@ class FoundControl:
     label: str
     value: str
     disabled: bool
-    covered: bool = False  # the pointer would meet something else at its place
-    boxless: bool = False  # it has no place for the pointer at all
+    covered: bool = False  # another element lies over it
+    boxless: bool = False  # it has no area to click
 
     @property
     def takes_pointer(self) -> bool:
@@ -52,7 +52,7 @@ class Act(StrEnum):
     FILL_PASSWORD = "fill_password"  # noqa: S105
 
 
-# On the way in, steps are taken in these standings.
+# On the way in, steps are taken in these states.
 ON_THE_WAY = frozenset(
     {PageState.LOADING, PageState.DIALOG, PageState.PREJOIN, PageState.LOBBY, PageState.RECONNECTING}
 )
@@ -60,19 +60,19 @@ ON_THE_WAY = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """One act of the way in, done whenever its target is there. Earlier steps go first."""
+    """One act of the way in, done whenever its target is present. Earlier steps go first."""
 
     target: Target
     act: Act = Act.CLICK
     states: frozenset[PageState] = ON_THE_WAY
-    most: int = 3  # times in all; what does not go away after that is left alone
+    most: int = 3  # times in all; a target that is still present after that is left alone
     again_s: float = 2.0  # pause before the same step once more
-    unpointed: int = 1  # which repeat goes without the pointer; where something lies over the control, the first
-    patience_s: float = 0.0  # how long the target must be there first
-    without_name_s: float = 0.0  # … and how long when no name was given yet: the field may come late
-    knocks: bool = False  # asks to be let in: what follows may be a waiting room, though nothing says so
-    beside: tuple[str, ...] = ()  # ids of targets, one of which must be there too
-    apart: tuple[str, ...] = ()  # ids of targets, none of which may be there
+    unpointed: int = 1  # which repeat goes without the pointer; the first if something lies over the control
+    patience_s: float = 0.0  # how long the target must be present first
+    without_name_s: float = 0.0  # … and how long while no name is filled in yet: the field may appear late
+    knocks: bool = False  # asks to be let in: the next page may be a waiting room, even if nothing says so
+    beside: tuple[str, ...] = ()  # ids of targets, one of which must be present too
+    apart: tuple[str, ...] = ()  # ids of targets, none of which may be present
 
     @property
     def id(self) -> str:
@@ -81,13 +81,13 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Journey:
-    """How one site is entered."""
+    """The way into one site."""
 
     steps: tuple[Step, ...]
-    loading_s: float = 30.0  # nothing known for so long: load again
+    loading_s: float = 30.0  # if nothing known is shown for this long, load again
     reloads: int = 2
     # Refusals that may be premature: row id → (pause in seconds, how often to load again before it is believed).
     load_again: Mapping[str, tuple[float, int]] = field(default_factory=dict)
-    # Refusals that say that nobody answered: row id → seconds after which the bot asks again.
+    # Refusals that mean that nobody answered: row id → seconds after which the bot asks again.
     ask_again: Mapping[str, float] = field(default_factory=dict)
     name_means_guest: bool = True  # a signed-in browser is never asked for a name

@@ -1,6 +1,6 @@
-"""Cuts text the way people read it: never inside a character, messages at white space. Lengths are UTF-16 units.
+"""Cuts text never inside a visible character, and messages at white space. Lengths are UTF-16 units.
 
-UTF-16 units are what a field's `maxlength` counts; cutting by them fits under any of the sites' own counts.
+A field's `maxlength` counts UTF-16 units; a text cut by them fits under any of the sites' own counts.
 """
 
 import unicodedata
@@ -16,7 +16,7 @@ def length(text: str) -> int:
 
 
 def graphemes(text: str) -> Iterator[str]:
-    """Return the characters as people see them: marks, joined emoji, flags and skin tones stay whole."""
+    """Yield the characters as people see them: marks, joined emoji, flags and skin tones stay whole."""
     cluster = ""
     for letter in text:
         if cluster and not _continues(cluster, letter):
@@ -29,17 +29,17 @@ def graphemes(text: str) -> Iterator[str]:
 
 def cut(text: str, limit: int) -> str:
     """Return the text, white space folded, at most `limit` units long."""
-    kept, size = [], 0
+    pieces, size = [], 0
     for grapheme in graphemes(" ".join(text.split())):
         size += length(grapheme)
         if size > limit:
             break
-        kept.append(grapheme)
-    return "".join(kept).rstrip()
+        pieces.append(grapheme)
+    return "".join(pieces).rstrip()
 
 
 def parts(text: str, limit: int) -> list[str]:
-    """Return the text in parts of at most `limit` units, split at white space where there is any, else between
+    """Return the text in parts of at most `limit` units, split at white space if there is any, else between
     characters."""
     pieces: list[str] = []
     rest = text.strip()
@@ -51,7 +51,7 @@ def parts(text: str, limit: int) -> list[str]:
 
 
 def _head(text: str, limit: int) -> str:
-    """Return the longest beginning within the limit that ends at white space; a single long word is cut."""
+    # Returns the longest beginning within the limit that ends at white space; a single long word is cut.
     head, size, last_space = "", 0, 0
     for grapheme in graphemes(text):
         size += length(grapheme)
@@ -65,7 +65,6 @@ def _head(text: str, limit: int) -> str:
 
 
 def _continues(cluster: str, letter: str) -> bool:
-    """Return whether a letter belongs to the cluster before it."""
     if letter in _VARIATION or letter == _JOINER or cluster[-1] == _JOINER:
         return True
     if unicodedata.category(letter) in ("Mn", "Me", "Mc") or "\U0001f3fb" <= letter <= "\U0001f3ff":

@@ -1,4 +1,4 @@
-"""Google Meet's signals as claims: the roster, sound owners and chat of its own messages, and what its page shows.
+"""Google Meet's signals as claims: roster, sound owners and chat from its own messages, and the page's display.
 
 The roster comes twice in the same shape: in the answer of SyncMeetingSpaceCollections (base64 text) and, compressed,
 through the data channel `collections`. Field numbers: two independent sources, 2026-08.
@@ -24,40 +24,40 @@ _STATUSES = _IN_CALL, _NOT_IN_CALL, _REMOVED = 1, 6, 7
 _AUDIO, _VIDEO = 1, 2
 _SYNC = "SyncMeetingSpaceCollections"
 _DEVICE_MADE = "CreateMeetingDevice"
-# A message of the roster is overtaken by no more, and no more numbers are left out between two of them.
+# A roster message is at most this late, and at most this many numbers are missing between two of them.
 LATE_MS, MOST_LEFT_OUT = 30_000, 100
 _SUSPECTED = 36  # field of that answer; absent when clean
 
 
 class _RosterOrder:
-    """The order of the roster's messages, by the event numbers in them: they may come in another.
+    """The order of the roster's messages by their event numbers, since they may arrive in another order.
 
-    Nobody has said what these numbers count. So one alone that was left out, and comes after all, is of a message that
-    others have overtaken; any other number that is lower says nothing.
+    What these numbers count is undocumented. So only a number that was missing and arrives later marks a message that
+    others have overtaken; any other lower number says nothing.
     """
 
     def __init__(self) -> None:
         self._highest, self._highest_ms = -1, 0
         self._left_out: set[int] = set()
-        self._numbers: dict[str, int] = {}  # key → of the last word on whether they are here
+        self._numbers: dict[str, int] = {}  # key → number of the last message on whether they are here
 
     def is_late(self, number: int, at_ms: int) -> bool:
         """Return whether a message was overtaken by another one."""
         if number in self._left_out and at_ms - self._highest_ms < LATE_MS:
             self._left_out.remove(number)
             return True
-        between = range(self._highest + 1, number) if self._highest >= 0 else range(0)
-        if number < self._highest or len(between) > MOST_LEFT_OUT:  # counted anew, or in another way
+        skipped_numbers = range(self._highest + 1, number) if self._highest >= 0 else range(0)
+        if number < self._highest or len(skipped_numbers) > MOST_LEFT_OUT:  # the count restarted or changed
             self._left_out.clear()
             self._numbers.clear()
         elif number > self._highest:
-            self._left_out.update(between)
-            self._left_out = {each for each in self._left_out if each >= number - MOST_LEFT_OUT}
+            self._left_out.update(skipped_numbers)
+            self._left_out = {skipped for skipped in self._left_out if skipped >= number - MOST_LEFT_OUT}
         self._highest, self._highest_ms = number, at_ms
         return False
 
     def is_news(self, number: int, key: str, *, is_status: bool) -> bool:
-        """Return whether nothing newer was told of whether somebody is here; note what is told where this is
+        """Return whether no newer message said whether somebody is here; note the number if this message does
         (`is_status`)."""
         if number < self._numbers.get(key, number):
             return False
@@ -72,15 +72,15 @@ class MeetDecoder:
     def __init__(self, own_name: str = "") -> None:
         self._page = DomSignals(own_name)
         self._noted: set[str] = set()
-        self._here: set[str] = set()  # as far as the network tells
-        self._owners: dict[str, str] = {}  # media source → device, as it was told
+        self._here: set[str] = set()  # according to the network
+        self._owners: dict[str, str] = {}  # media source → device, as last claimed
         self._speaking: frozenset[str] = frozenset()
         self._told_ms = 0
         self.roster_heard = False
         self._self_keys: set[str] = set()
-        self._space = ""  # of this meeting: the beginning of its keys, by the bot's own
+        self._space = ""  # of this meeting: the part of its keys taken from the bot's own key
         self._order = _RosterOrder()
-        self._shares: dict[str, str] = {}  # pseudo-device of a screen share → whose screen
+        self._shares: dict[str, str] = {}  # pseudo-device of a screen share → owner of the screen
         self._pictures: dict[str, str] = {}  # id of a video stream → device
         self._streams: dict[str, int] = {}  # id of a video stream → the track that receives it
 
@@ -119,14 +119,14 @@ class MeetDecoder:
                 for users in collections.messages(1):
                     events += self._users(users, at_ms, Extent.SEVERAL)
                 events += self._chats(collections.messages(4), at_ms)
-            for devices in wrapper.messages(3):  # after the users, among whom the shared screens are
+            for devices in wrapper.messages(3):  # after the users, which include the shared screens
                 events += self._sources(devices.messages(2), at_ms)
-        # The schema's path misses some records, so device outputs are looked for everywhere as well.
-        return events + self._sources((m for m in event.walk() if _is_device_output(m)), at_ms)
+        # The schema's path misses some records, so look for device outputs everywhere as well.
+        return events + self._sources((message for message in event.walk() if _is_device_output(message)), at_ms)
 
     def _answer(self, url: str, body: bytes, at_ms: int) -> list[Told]:
         if _DEVICE_MADE in url:
-            self._order = _RosterOrder()  # the page joins, be it anew
+            self._order = _RosterOrder()  # the page joins, perhaps again
             answer = parse(from_base64(body))
             if answer is not None and answer.number(_SUSPECTED):
                 self._noted.add("suspected_bot")
@@ -136,24 +136,24 @@ class MeetDecoder:
         events: list[Told] = []
         for users in answer.messages(2, 2):
             events += self._users(users, at_ms, Extent.SNAPSHOT)
-        return events + self._sources((m for m in answer.walk() if _is_device_output(m)), at_ms)
+        return events + self._sources((message for message in answer.walk() if _is_device_output(message)), at_ms)
 
     def _users(self, users: Message, at_ms: int, kind: Extent) -> list[Told]:
-        """An answer to "sync" tells of everybody. What the channel sends may do so too, or tell of changes. A message
-        that another one has overtaken tells of those alone of whom nothing newer was told."""
+        # An answer to "sync" names everybody; a message of the channel names everybody or only changes. An overtaken
+        # message counts only for people about whom nothing newer arrived.
         number = next((event.number(1) for event in users.messages(1)), None)
         if number is not None and self._order.is_late(number, at_ms):
-            kind = Extent.DELTA  # who came since is not in it
+            kind = Extent.DELTA  # it lacks people who came since
         present: list[Subject] = []
-        told: list[Told] = []
-        own = next((key for user in users.messages(2) if user.text(7) and (key := user.text(1))), "")
-        self._space = _space_of(own) or self._space
+        departures: list[Told] = []
+        own_key = next((key for user in users.messages(2) if user.text(7) and (key := user.text(1))), "")
+        self._space = _space_of(own_key) or self._space
         for user in users.messages(2):
             key = user.text(1)
             if not key or self._is_elsewhere(key):
                 continue
             if user.text(21):
-                self._shares[key] = user.text(21)  # a shared screen sits in the roster like a person
+                self._shares[key] = user.text(21)  # the roster lists a shared screen like a person
                 continue
             if user.text(7):
                 self._self_keys.add(key)
@@ -161,7 +161,7 @@ class MeetDecoder:
             if number is not None and not self._order.is_news(number, key, is_status=status in _STATUSES):
                 continue
             if status in (_NOT_IN_CALL, _REMOVED):
-                told += self._gone(key, status, at_ms)
+                departures += self._gone(key, status, at_ms)
             elif status == _IN_CALL or key in self._here:
                 present.append(
                     Subject(
@@ -172,13 +172,13 @@ class MeetDecoder:
                     )
                 )
         if not present:
-            return told
+            return departures
         self.roster_heard = True
         self._here |= {person.key for person in present}
-        return [here(Source.PROTOCOL, present, at_ms, kind), *told]
+        return [here(Source.PROTOCOL, present, at_ms, kind), *departures]
 
     def _is_elsewhere(self, key: str) -> bool:
-        """Return whether a key is of another meeting than the one in which the bot stands."""
+        # Returns whether a key belongs to another meeting than the bot's.
         return bool(self._space) and _space_of(key) not in ("", self._space)
 
     def _gone(self, key: str, status: int, at_ms: int) -> list[Told]:
@@ -206,13 +206,13 @@ class MeetDecoder:
         return events + self._named_pictures(at_ms)
 
     def _heard(self, source: str, key: str, at_ms: int) -> list[Told]:
-        """Whose a voice is; what a shared screen plays is nobody's voice, and told as the screen's."""
+        # Claims the owner of a voice; the sound of a shared screen is nobody's voice and belongs to the screen.
         if key not in self._shares:
             return self._owns(source, key, at_ms)
         return self._owns(screen_source(source), self._shares[key], at_ms)
 
     def _named_pictures(self, at_ms: int) -> list[Told]:
-        """Whose camera or screen each video track shows, as far as both the network and the page have told."""
+        # Claims whose camera or screen each video track shows, once both the network and the page have reported it.
         events: list[Told] = []
         for stream in sorted(self._pictures.keys() & self._streams.keys()):
             key, track = self._pictures[stream], f"track-{self._streams[stream]}"
@@ -226,18 +226,18 @@ class MeetDecoder:
             text = next((body.text(1) for body in message.messages(5)), "")
             if not text or self._is_elsewhere(message.text(2)):
                 continue
-            told = ChatReceived(
+            chat_message = ChatReceived(
                 username="",
                 key=message.text(2),
                 content=text,
                 at_ms=_unix_ms(message.number(3)) or at_ms,
                 message_id=message.text(1) or None,
             )
-            events.append(told)
+            events.append(chat_message)
         return events
 
     def _media_snapshot(self, payload: bytes, at_ms: int) -> list[Told]:
-        """Return who speaks, in the newer media stack: records with a device, numeric ids, and a mark of speech."""
+        # Reads who speaks in the newer media stack: records with a device, numeric ids, and a mark of speech.
         frame = parse(payload)
         if frame is None:
             return []
@@ -246,10 +246,14 @@ class MeetDecoder:
             snapshot = parse(inflated(packed)) if isinstance(packed, bytes) else None
             for record in snapshot.walk() if snapshot else ():
                 if _space_of(key := record.text(4)) and not self._is_elsewhere(key):
-                    speaks = any(True for state in record.messages(9) if any(n == 2 for n, _, _ in state.fields))
-                    (speaking.add if speaks else speaking.discard)(key)
-        before, self._speaking = self._speaking, frozenset(speaking)
-        if speaking == before and (not speaking or at_ms - self._told_ms < RENEW_MS):
+                    is_speaking = any(
+                        True
+                        for state in record.messages(9)
+                        if any(field_number == 2 for field_number, _, _ in state.fields)
+                    )
+                    (speaking.add if is_speaking else speaking.discard)(key)
+        previous_speakers, self._speaking = self._speaking, frozenset(speaking)
+        if speaking == previous_speakers and (not speaking or at_ms - self._told_ms < RENEW_MS):
             return []
         self._told_ms = at_ms
         return [speak(Source.PROTOCOL, sorted(speaking), at_ms)]
@@ -260,16 +264,16 @@ def _is_device_output(message: Message) -> bool:
 
 
 def _space_of(key: str) -> str:
-    """Return which meeting a key "spaces/<meeting>/devices/<device>" is of; empty where it does not say."""
+    # Returns the meeting of a key "spaces/<meeting>/devices/<device>"; empty if the key has another form.
     first, _, rest = key.partition("/")
     return rest.partition("/")[0] if first == "spaces" else ""
 
 
 def _unix_ms(timestamp: int | None) -> int | None:
-    """Milliseconds of a time told in seconds, milliseconds, or microseconds."""
+    # The timestamp is in seconds, milliseconds, microseconds or nanoseconds.
     if not timestamp:
         return None
-    for least, divisor in ((10**17, 10**6), (10**14, 10**3), (10**11, 1)):
-        if timestamp >= least:
+    for threshold, divisor in ((10**17, 10**6), (10**14, 10**3), (10**11, 1)):
+        if timestamp >= threshold:
             return timestamp // divisor
     return timestamp * 1000 if timestamp >= 10**8 else None

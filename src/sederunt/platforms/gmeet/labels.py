@@ -1,4 +1,4 @@
-"""Google Meet: what its controls are called where an account's own language beats the pinned one.
+"""Google Meet: labels of its controls if an account's own language overrides the pinned one.
 
 German, French, Spanish, Portuguese, Italian, Dutch, Japanese. Beginnings of labels: sites add shortcuts and counts.
 """

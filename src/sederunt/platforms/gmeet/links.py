@@ -1,4 +1,4 @@
-"""Google Meet addresses: a code of 3-4-3 letters, or a nickname that an organisation gave."""
+"""Google Meet addresses: a code of 3-4-3 letters, or a nickname that an organisation chose."""
 
 import re
 
@@ -9,11 +9,11 @@ from sederunt.platforms.links import ForeignLink, InvalidLink, MeetingLink
 HOST = "meet.google.com"
 EXPECTED = f"expected https://{HOST}/abc-defg-hij"
 
-# Three sources agree on 3-4-3; one takes one letter more at either end, and codes without dashes.
+# Three sources agree on 3-4-3; one accepts one letter more at either end, and codes without dashes.
 _CODE = re.compile(r"([a-z]{3,4})-([a-z]{4})-([a-z]{3,4})")
 _UNDASHED = re.compile(r"([a-z]{3})([a-z]{4})([a-z]{3})")
 _NICKNAME = re.compile(r"[a-z0-9][a-z0-9-]{3,38}[a-z0-9]")
-# Short groups of letters are a code with a slip in it, not a nickname: better said now than by the site.
+# Short groups of letters are a mistyped code, not a nickname: better to say so now than to let the site do it.
 _MISTYPED_CODE = re.compile(r"[a-z]{1,5}(?:-[a-z]{1,5}){0,2}")
 _NOT_A_MEETING = frozenset({"new", "landing", "lookup"})
 
@@ -32,10 +32,10 @@ def parse_link(text: str) -> MeetingLink:
 
 
 def _code_of(path: str) -> tuple[str, bool]:
-    """Return the code, or the nickname, of a path, and whether it is a nickname. Raises InvalidLink."""
+    # Returns the code or nickname of a path, and whether it is a nickname.
     path = path.rstrip(" .,;>")
-    if found := _CODE.fullmatch(path) or _UNDASHED.fullmatch(path):
-        return "-".join(found.groups()), False
+    if match := _CODE.fullmatch(path) or _UNDASHED.fullmatch(path):
+        return "-".join(match.groups()), False
     if path not in _NOT_A_MEETING and not _MISTYPED_CODE.fullmatch(path) and _NICKNAME.fullmatch(path):
         return path, True
     raise InvalidLink(f"The meeting_url holds no meeting code: {EXPECTED}.")

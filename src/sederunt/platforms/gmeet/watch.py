@@ -1,4 +1,4 @@
-"""Google Meet: what the in-page scripts report. Network first; the page's own lists for sessions that hide it."""
+"""Google Meet: what the in-page scripts report. The network first; the page's own lists if a session hides it."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ WATCH: dict[str, Any] = {
         "id": "data-participant-id",
         "avatar": "img",
         "self": "[data-self-name]",
-        "nobody": ["Presentation"],  # what somebody shares has a row of its own (J, B2)
+        "nobody": ["Presentation"],  # a shared screen has a row of its own (J, B2)
     },
     "speaking": {
         "row": "[data-participant-id]",
@@ -34,14 +34,14 @@ WATCH: dict[str, Any] = {
         "classes": _SPEAKING_CLASSES,
         "attributes": {"data-audio-level": None},
     },
-    # A group of messages has its sender once, above them (E, J, B2; 2026-08).
+    # A group of messages shows its sender once, above them (E, J, B2; 2026-08).
     "chat": {
         "row": "[data-message-id]",
         "sender": [".poVWob", {"closest": ".aops0b", "selector": ".poVWob"}],
         "text": [".jO4O1", 'div[jsname="dTKtvb"]'],
         "id": "data-message-id",
     },
-    # The counter of the button that opens the list holds the bot, too (S, V; 2026-08).
+    # The counter of the button that opens the list includes the bot (S, V; 2026-08).
     "banner": {
         **BANNER,
         "counts": [

@@ -1,8 +1,8 @@
 """Microsoft Teams' signals as claims: the signalling socket's roster and endings, the main channel's speakers.
 
-Socket frames are text that begins with `3:::`, JSON after it; the roster's body is base64 of compressed JSON. A page
-that comes late is told of changes alone there, and asks for the full roster (B2; 2026-07). The data channel
-`main-channel` carries JSON after a binary prefix. Field names: three independent sources, 2026-08.
+Socket frames are text: `3:::`, then JSON; the roster's body is base64 of compressed JSON. A page that joins late gets
+only changes there, and requests the full roster (B2; 2026-07). The data channel `main-channel` carries JSON after a
+binary prefix. Field names: three independent sources, 2026-08.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _REMARK = re.compile(
     r"hand raised\b|raised hand\b|context menu\b|in the meeting\b|on hold\b|microphone\b|camera\b|video\b)",
     re.IGNORECASE,
 )
-# What stands behind a name without brackets, or as an element of its own ("Ada LovelaceUnverified" once read): B2,
-# 2026-09. "Guest" is left alone there: people are called so.
+# Badges after a name without brackets, or in an element of their own (read as "Ada LovelaceUnverified"): B2, 2026-09.
+# "Guest" is left alone there: it is a name of people, too.
 _BADGE = re.compile(
     r"(?<=\S)\s+(?:external|unfamiliar|unverified)$|(?<=[^\W_])(?-i:External|Unfamiliar|Unverified)$", re.IGNORECASE
 )
@@ -47,11 +47,11 @@ class TeamsDecoder:
         self._page = DomSignals(own_name, read_person=person_in_row, read_name=name_in_label)
         self._noted: set[str] = set()
         self._call = OwnCall(own_name)
-        self._here: set[str] = set()  # as far as the network tells
+        self._here: set[str] = set()  # according to the network
         self._owners: dict[str, str] = {}  # audio source → key
-        self._is_told = self._is_told_in_full = False  # who is here, by the network
-        self._count: int | None = None  # how many the page says are here
-        self._dominant = ""  # source id, as the channel tells it
+        self._is_told = self._is_told_in_full = False  # whether the network named people, or everybody
+        self._count: int | None = None  # of people, according to the page
+        self._dominant = ""  # source id from the channel
         self._speaking: tuple[str | None, str] = (None, "")  # key, or the source of somebody who is not known yet
         self._told_ms = 0
 
@@ -61,7 +61,7 @@ class TeamsDecoder:
 
     @property
     def roster_heard(self) -> bool:
-        """Return whether everybody was told of: a change of some people, or of the bot itself, is no roster."""
+        """Return whether the network named everybody: a change of some people, or of the bot itself, is no roster."""
         if self._is_told_in_full or not self._here:
             return self._is_told_in_full
         return len(self._here) >= (self._count or 2)
@@ -88,12 +88,17 @@ class TeamsDecoder:
                 self._call.bot_is(str(data.get("key") or ""))
             case "banner":
                 self._count = count if type(count := data.get("count")) is int else None
-        told = self._page.decode(signal)
-        rows = [one for each in told if isinstance(each, Claim) and each.fact is Fact.HERE for one in each.subjects]
-        if rows:
-            own = frozenset(one.name for one in rows if one.is_self)
-            self._call.shows(frozenset(one.name for one in rows), own)
-        return [*told, *self._people(self._call.known(), at_ms)]
+        events = self._page.decode(signal)
+        persons = [
+            person
+            for event in events
+            if isinstance(event, Claim) and event.fact is Fact.HERE
+            for person in event.subjects
+        ]
+        if persons:
+            own_names = frozenset(person.name for person in persons if person.is_self)
+            self._call.shows(frozenset(person.name for person in persons), own_names)
+        return [*events, *self._people(self._call.known(), at_ms)]
 
     def _frame(self, text: str, at_ms: int) -> list[Told]:
         if not text.startswith(_FRAME) or not isinstance(frame := _json(text[len(_FRAME) :]), Mapping):
@@ -106,21 +111,23 @@ class TeamsDecoder:
         message = _message(url, body, headers if isinstance(headers, Mapping) else {})
         if not is_end:
             return self._people(self._call.take(message), at_ms)
-        told = _json(body)
-        return self._end(told if isinstance(told, Mapping) else {}, at_ms) if self._call.is_own_end(message) else []
+        content = _json(body)
+        return (
+            self._end(content if isinstance(content, Mapping) else {}, at_ms) if self._call.is_own_end(message) else []
+        )
 
     def _end(self, body: Mapping[str, Any], at_ms: int) -> list[Told]:
         code = _number(body.get("subCode"))
-        removed = code in _REMOVALS and bool(body.get("sender"))
-        self._noted.add(f"conversation_end:{code}" + (":removed" if removed else ""))
-        if removed:
+        is_removal = code in _REMOVALS and bool(body.get("sender"))
+        self._noted.add(f"conversation_end:{code}" + (":removed" if is_removal else ""))
+        if is_removal:
             return [said(Fact.REMOVED, at_ms)]
-        # Some clients hang up a first connection on the way in: without a roster there was no meeting to end.
-        over = code not in _NOT_ADMITTED and self._is_told
-        return [said(Fact.OVER, at_ms)] if over else []
+        # Some clients hang up a first connection while entering: without a roster there was no meeting to end.
+        is_over = code not in _NOT_ADMITTED and self._is_told
+        return [said(Fact.OVER, at_ms)] if is_over else []
 
     def _people(self, messages: Sequence[CallMessage], at_ms: int) -> list[Told]:
-        return [each for message in messages for each in self._roster(message, at_ms)]
+        return [event for message in messages for event in self._roster(message, at_ms)]
 
     def _roster(self, message: CallMessage, at_ms: int) -> list[Told]:
         present: list[Subject] = []
@@ -134,7 +141,7 @@ class TeamsDecoder:
             elif name or key in self._here:
                 present.append(Subject(key=key, name=name, lasting=key.startswith(ACCOUNTS)))
             sources += [(source, key) for source in _audio_sources(entry)]
-        # Who asks for a roster stands in it, by an endpoint like everybody; what else is answered may be a part of one.
+        # A requested roster includes the page that asked, with an endpoint like everybody; others may be partial.
         in_full = message.is_answer and bool(message.endpoints) and len(present) > 1 and self._call.has_bot(message)
         if present:
             events.insert(0, here(Source.PROTOCOL, present, at_ms, Extent.SNAPSHOT if in_full else Extent.SEVERAL))
@@ -157,19 +164,19 @@ class TeamsDecoder:
         return events
 
     def _dominance(self, at_ms: int, *, is_said: bool = False) -> list[Told]:
-        """One person speaks at a time, as far as the channel tells. What it says again is passed on now and then. A
-        source that the roster does not name yet is claimed as such, unless the roster names none at all."""
+        # The channel reports one speaker at a time. A repeated report is passed on every RENEW_MS. A source that the
+        # roster does not name yet is claimed by its id, unless the roster names no source at all.
         key = self._owners.get(self._dominant)
-        now = (key, "" if key else self._dominant)
-        is_told = now == self._speaking and not (is_said and self._dominant and at_ms - self._told_ms >= RENEW_MS)
-        if is_told or (self._dominant and not self._owners):
+        speaker = (key, "" if key else self._dominant)
+        is_repeat = speaker == self._speaking and not (is_said and self._dominant and at_ms - self._told_ms >= RENEW_MS)
+        if is_repeat or (self._dominant and not self._owners):
             return []
-        self._speaking, self._told_ms = now, at_ms
-        return [speak(Source.PROTOCOL, [key] if key else [], at_ms, media=[now[1]] if now[1] else [])]
+        self._speaking, self._told_ms = speaker, at_ms
+        return [speak(Source.PROTOCOL, [key] if key else [], at_ms, media=[speaker[1]] if speaker[1] else [])]
 
 
 def name_in_label(label: str) -> str:
-    """Return the name that a label begins with, without the remarks and badges behind it."""
+    """Return the name at the beginning of a label, without the remarks and badges after it."""
     name = _without_badges(label)
     while (shorter := _without_badges(bare_name(name))) != name:
         name = shorter
@@ -177,7 +184,7 @@ def name_in_label(label: str) -> str:
 
 
 def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
-    """Read a row of the people panel, or a tile. They have no ids: names are their keys."""
+    """Read a row of the people panel, or a tile. They have no ids, so names are their keys."""
     return as_person({**entry, "name": _without_badges(str(entry.get("name") or "")), "key": ""}, name_in_label)
 
 
@@ -189,7 +196,7 @@ def _without_badges(label: str) -> str:
 
 
 def _message(url: str, text: str, headers: Mapping[str, Any] | None = None) -> CallMessage:
-    """Read a roster, or the end of a call. `headers`: of a frame of the socket."""
+    # Reads a roster, or the end of a call. `headers` belong to a frame of the socket.
     entries = list(_participants(_json(text)))
     people = {
         key: _name_in(details) if isinstance(details := entry.get("details"), Mapping) else "" for key, entry in entries
@@ -197,14 +204,14 @@ def _message(url: str, text: str, headers: Mapping[str, Any] | None = None) -> C
     return call_message(url, text, entries, people, headers)
 
 
-def _participants(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(key, entry) wherever a message keeps its participants: a map by key, or a list of entries with an id."""
-    if not isinstance(told, Mapping):
+def _participants(message: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    # Yields (key, entry) wherever a message has its participants: a map by key, or a list of entries with an id.
+    if not isinstance(message, Mapping):
         return
-    if isinstance(inner := told.get("roster"), Mapping):
+    if isinstance(inner := message.get("roster"), Mapping):
         yield from _participants(inner)
     for name in ("participants", "value"):
-        people = told.get(name)
+        people = message.get(name)
         if isinstance(people, Mapping):
             yield from ((str(key), entry) for key, entry in people.items() if isinstance(entry, Mapping))
         elif isinstance(people, list):
@@ -214,7 +221,7 @@ def _participants(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _name_in(details: Mapping[str, Any]) -> str:
-    """Empty while the site itself does not know it."""
+    # Empty while the site itself does not know the name.
     name = name_in_label(str(details.get("displayName") or ""))
     return "" if name.lower() == "unknown user" else name
 
@@ -235,23 +242,22 @@ def _audio_sources(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _items(payload: bytes) -> Iterator[Mapping[str, Any]]:
-    """Return the JSON objects of a channel message, after its binary prefix."""
-    starts = [at for at in (payload.find(b"["), payload.find(b"{")) if at >= 0]
-    told = _json(payload[min(starts) :]) if starts else None
-    for item in told if isinstance(told, list) else [told]:
+    # Yields the JSON objects of a channel message, after its binary prefix.
+    starts = [position for position in (payload.find(b"["), payload.find(b"{")) if position >= 0]
+    content = _json(payload[min(starts) :]) if starts else None
+    for item in content if isinstance(content, list) else [content]:
         if isinstance(item, Mapping):
             yield item
 
 
 def _body_text(body: object) -> str:
-    """Return a frame's body as text: an object, JSON, or base64 of compressed JSON."""
+    # The body is an object, JSON, or base64 of compressed JSON.
     if not isinstance(body, str):
         return json.dumps(body)
     return body if _json(body) is not None else inflated(from_base64(body.encode())).decode("utf-8", "replace")
 
 
 def _json(text: str | bytes) -> Any:
-    """Whatever JSON the text is; None where it is none."""
     try:
         return foreign_json.read(text)
     except ValueError:

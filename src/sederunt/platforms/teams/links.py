@@ -1,7 +1,7 @@
-"""Microsoft Teams addresses: classic, short, personal, forced-web, launcher and light forms, and told meeting numbers.
+"""Microsoft Teams addresses: classic, short, personal, forced-web, launcher and light forms, and meeting numbers.
 
-Every form is brought back to the plain classic or short link, which each client of the site accepts; the forced-web
-form of the same meeting stays beside it as a second door.
+Every form is converted to the plain classic or short link, which each client of the site accepts; the forced-web form
+of the same meeting is kept as the fallback.
 """
 
 import json
@@ -42,8 +42,8 @@ class _Classic:
 
 def parse_link(text: str) -> MeetingLink:
     """Return the meeting that a text names. Raises InvalidLink."""
-    if "://" not in text and "/" not in text and (told := _told_meeting(text)):
-        return told
+    if "://" not in text and "/" not in text and (invitation_link := _told_meeting(text)):
+        return invitation_link
     address = the_address(text, EXPECTED)
     if not _HOST.fullmatch(address.netloc):
         raise ForeignLink(f"The meeting_url is not on {WORK_HOST} or {PERSONAL_HOST}: {EXPECTED}.")
@@ -52,74 +52,78 @@ def parse_link(text: str) -> MeetingLink:
     link = _light(address) if _LIGHT.search(address.path) else _plain(address)
     if link is None:
         raise InvalidLink(f"The meeting_url names no meeting: {EXPECTED}.")
-    if _SHORT.search(link.url) and "?p=" not in link.url and (words := _TOLD_PASSCODE.search(without_addresses(text))):
-        link = replace(link, passcode=words.group(1))
-    # A registered bot names itself by a token in the fragment; it stays on the plain link.
+    if (
+        _SHORT.search(link.url)
+        and "?p=" not in link.url
+        and (passcode_match := _TOLD_PASSCODE.search(without_addresses(text)))
+    ):
+        link = replace(link, passcode=passcode_match.group(1))
+    # A registered bot identifies itself by a token in the fragment; it stays on the plain link.
     return replace(link, url=f"{link.url}#token={token.group(1)}") if token else link
 
 
 def _plain(address: SplitResult) -> MeetingLink | None:
-    """Classic or short, wherever in the address it stands: path, fragment, or a launcher's parameter."""
-    whole = decoded(address.geturl())
-    if found := _CLASSIC.search(whole):
-        tenant, organiser = _TENANT.search(whole), _ORGANISER.search(whole)
+    # Reads a classic or short link anywhere in the address: path, fragment, or a launcher's parameter.
+    full_text = decoded(address.geturl())
+    if match := _CLASSIC.search(full_text):
+        tenant, organiser = _TENANT.search(full_text), _ORGANISER.search(full_text)
         if tenant is None:
             raise InvalidLink(f"The meeting_url lacks its context with the tenant (Tid): {EXPECTED}.")
         meeting = _Classic(
-            thread=found.group(1),
-            message=found.group(2),
+            thread=match.group(1),
+            message=match.group(2),
             tenant=tenant.group(1),
             organiser=organiser.group(1) if organiser else None,
         )
         return _classic_link(address.netloc, meeting)
-    if found := _SHORT.search(whole):
-        return _short_link(address.netloc, found.group(1), _pass_of(address))
+    if match := _SHORT.search(full_text):
+        return _short_link(address.netloc, match.group(1), _pass_of(address))
     return None
 
 
 def _pass_of(address: SplitResult) -> str | None:
-    """Return the opaque `p`, decoded once from where it stands: it may itself hold escapes."""
-    for place in (f"?{address.query}", f"#{address.fragment}", unquote(address.query), unquote(address.fragment)):
-        if found := _PASS.search(place):
-            return unquote(found.group(1))
+    # Returns the opaque `p`, decoded once: it may itself contain escapes.
+    for part in (f"?{address.query}", f"#{address.fragment}", unquote(address.query), unquote(address.fragment)):
+        if match := _PASS.search(part):
+            return unquote(match.group(1))
     return None
 
 
 def _light(address: SplitResult) -> MeetingLink | None:
-    """Read the meeting from the anonymous client's address: base64 of percent-encoded JSON."""
+    # Reads the meeting from the anonymous client's address: base64 of percent-encoded JSON.
     query = parse_qs(address.query)
-    told = decoded(base64_text(query.get("coords", [""])[0]))
+    coordinates_text = decoded(base64_text(query.get("coords", [""])[0]))
     try:
-        coordinates = foreign_json.read(told)
+        coordinates = foreign_json.read(coordinates_text)
     except ValueError:
         return None
     if not isinstance(coordinates, dict):
         return None
-    known = {name: value for name, value in coordinates.items() if isinstance(value, str) and value}
-    if (code := known.get("meetingCode", "")) and _SHORT.fullmatch(f"/meet/{code}"):
-        return _short_link(address.netloc, code, known.get("passcode") or query.get("p", [None])[0])
-    if "tenantId" not in known or not (
-        found := _CLASSIC.fullmatch(f"/l/meetup-join/{known.get('conversationId')}/{known.get('messageId', '0')}")
+    fields = {name: value for name, value in coordinates.items() if isinstance(value, str) and value}
+    if (code := fields.get("meetingCode", "")) and _SHORT.fullmatch(f"/meet/{code}"):
+        return _short_link(address.netloc, code, fields.get("passcode") or query.get("p", [None])[0])
+    if "tenantId" not in fields or not (
+        match := _CLASSIC.fullmatch(f"/l/meetup-join/{fields.get('conversationId')}/{fields.get('messageId', '0')}")
     ):
         return None
     meeting = _Classic(
-        thread=found.group(1),
-        message=found.group(2),
-        tenant=known["tenantId"],
-        organiser=known.get("organizerId"),
+        thread=match.group(1),
+        message=match.group(2),
+        tenant=fields["tenantId"],
+        organiser=fields.get("organizerId"),
     )
     return _classic_link(address.netloc, meeting)
 
 
 def _told_meeting(text: str) -> MeetingLink | None:
-    """ "Meeting ID: 123 456 789 012  Passcode: aB3" as an invitation prints it."""
-    number, passcode = _TOLD_NUMBER.search(text), _TOLD_PASSCODE.search(text)
+    # Reads "Meeting ID: 123 456 789 012  Passcode: aB3" as an invitation prints it.
+    number, passcode_match = _TOLD_NUMBER.search(text), _TOLD_PASSCODE.search(text)
     if number is None:
         return None
     digits = re.sub(r"\D", "", number.group(1))
-    told = passcode.group(1) if passcode else None
-    url = _forced_web(WORK_HOST, f"/meet/{digits}", f"p={quote(told, safe='')}" if told else "")
-    return MeetingLink(service=Service("teams"), url=url, meeting_id=digits, passcode=told)
+    passcode = passcode_match.group(1) if passcode_match else None
+    url = _forced_web(WORK_HOST, f"/meet/{digits}", f"p={quote(passcode, safe='')}" if passcode else "")
+    return MeetingLink(service=Service("teams"), url=url, meeting_id=digits, passcode=passcode)
 
 
 def _classic_link(host: str, meeting: _Classic) -> MeetingLink:
@@ -135,7 +139,7 @@ def _classic_link(host: str, meeting: _Classic) -> MeetingLink:
 
 
 def _short_link(host: str, number: str, opaque: str | None) -> MeetingLink:
-    # Guests need `p`; some tenants leave it out, so its absence is the site's to judge.
+    # Guests need `p`, but some tenants leave it out, so the site has to judge its absence.
     query = f"p={quote(opaque, safe='')}" if opaque else ""
     return MeetingLink(
         service=Service("teams"),
@@ -146,5 +150,5 @@ def _short_link(host: str, number: str, opaque: str | None) -> MeetingLink:
 
 
 def _forced_web(host: str, path: str, query: str) -> str:
-    """Return the address that skips most of the launcher."""
+    # This address skips most of the launcher.
     return f"https://{host}/v2/?meetingjoin=true#{path}?{query + '&' if query else ''}anon=true"

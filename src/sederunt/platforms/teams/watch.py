@@ -8,8 +8,8 @@ from sederunt.platforms.teams.decode import MAIN_CHANNEL
 _AUTHORS = ['[data-tid="message-author-name"]', '[id^="author-"]']
 _BODIES = ['[data-tid="messageBodyContent"]', '[id^="content-"]']
 
-# What a tile or a row calls its person. Some builds key tiles by address, or by an element's name; the label has badges
-# behind the name (B2; 2026-09).
+# The name on a tile or a row. Some builds key tiles by address, or by an element's name; the label has badges after the
+# name (B2; 2026-09).
 _NAME = [
     {"selector": "span[title]:not([title*='@'])", "attribute": "title"},
     '[data-tid="participant-info-nametag"]',
@@ -19,14 +19,14 @@ _NAME = [
 
 WATCH: dict[str, Any] = {
     "dataChannels": [MAIN_CHANNEL],
-    # The signalling socket's host moves about; its frames are known by their beginning (A, B2, V; 2026-08).
+    # The signalling socket's host changes; its frames are recognised by their beginning (A, B2, V; 2026-08).
     "webSockets": ["/"],
-    # Who was here before a bot came is told by an answer at …flightproxy…/conv/… alone (B2; 2026-07).
+    # Only an answer at …flightproxy…/conv/… names the people who were here before the bot (B2; 2026-07).
     "fetches": ["roster", "conversation", "callagent", "/conv/", "flightproxy"],
     "roster": {
         "row": [
             '[data-tid^="participantsInCall-"]',
-            # Those who wait in the lobby have rows of their own.
+            # People who wait in the lobby have rows of their own.
             '[data-cid="roster-participant"][aria-label]:not([data-tid*="lobby" i],[data-tid*="lobby" i] *)',
             '[data-stream-type="Video"][data-tid]',
             '[data-cid="calling-participant-stream"]:has([data-tid="participant-info-nametag"])',  # older clients
@@ -51,7 +51,7 @@ WATCH: dict[str, Any] = {
         "text": [
             *_BODIES,
             'div[dir="auto"][role="heading"][aria-level="4"]',  # older clients
-            # A row of which nothing is known. Others have author and time in it, and their body may come later.
+            # An unknown kind of row. Known kinds contain author and time, and their body may come later.
             {"selector": '[data-tid="chat-pane-message"]', "unless": ",".join([*_AUTHORS, *_BODIES])},
         ],
         "id": [
@@ -61,7 +61,7 @@ WATCH: dict[str, Any] = {
         ],
         "time": [{"selector": "time[datetime]", "attribute": "datetime"}],  # J, LMA, A; 2026-08
     },
-    # The badge of the button that opens the list holds the bot, too (LMA; 2026-08). That of the chat has the same name.
+    # The badge of the people button counts the bot too (LMA; 2026-08). The chat's badge has the same name.
     "banner": {
         **BANNER,
         "counts": [
@@ -71,7 +71,7 @@ WATCH: dict[str, Any] = {
             }
         ],
     },
-    "own": ["callingDebug.observableCall.callerMri"],  # the roster has no mark of one's own (A; 2026-08)
-    # The socket tells of other calls of an account, too (A, B2; 2026-09). A short link names none.
+    "own": ["callingDebug.observableCall.callerMri"],  # the roster does not mark the bot's own entry (A; 2026-08)
+    # The socket also carries other calls of an account (A, B2; 2026-09). A short link names no call.
     "call": ["callingDebug.observableCall._callId", "callingDebug.observableCall.threadId", "location.href"],
 }

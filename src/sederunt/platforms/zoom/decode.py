@@ -1,11 +1,11 @@
-"""Zoom's signals as claims: roster and active speakers of the control socket, the page's lists where it is not heard.
+"""Zoom's signals as claims: roster and active speakers from the control socket, or the page's lists without it.
 
 The control socket lives in a worker, which posts its messages as JSON text: evt 7937 carries changes of the roster,
-evt 12033 the node ids that speak, an empty body silence. One source, 2026-08: the DOM stands beside it. Audio streams
-are named `<node>+…+CS+…`: with several of them each is one person's, while a single one holds everybody.
+evt 12033 the node ids that speak; an empty body means silence. One source, 2026-08, so the DOM is read as well. Audio
+streams are named `<node>+…+CS+…`: of several, each belongs to one person, while a single one carries everybody.
 
-A track's number says nothing for long: a new page counts anew, and a receiver may be used again for somebody else. So
-it is told whose a track is now, and whose from which moment on.
+A track's number identifies nobody for long: a new page counts anew, and a receiver may be reused for somebody else. So
+the decoder claims the track's owner now, and its owner from a given moment on.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _NODE_BITS = 10  # the low bits of a node id tell a person's streams apart
 _STREAM = re.compile(r"(\d+)\+(?:.*\+)?CS\+")
 _SELF = re.compile(r"\((?:[^()]*,\s*)?me\b[^()]*\)", re.IGNORECASE)
-_SCREEN = re.compile(r"[’']s? screen$", re.IGNORECASE)  # a tile that shows what somebody shares
+_SCREEN = re.compile(r"[’']s? screen$", re.IGNORECASE)  # a tile that shows a shared screen
 _LABELLED = re.compile(
     r"^(?P<sender>.+?) to (?P<to>[^,:]+?)(?:(?P<time>, \d{1,2}:\d{2}(?:\s?[AP]M)?, )|: |, )(?P<text>.*)$", re.DOTALL
 )
@@ -40,7 +40,7 @@ _LABELLED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """Whose an audio track is: the node id in its stream's name, None where it has no such name."""
+    """The owner of an audio track: the node id in its stream's name; None if it has no such name."""
 
     node: int | None
     since_ms: int
@@ -51,12 +51,12 @@ class ZoomDecoder:
 
     def __init__(self, own_name: str = "") -> None:
         self._page = DomSignals(own_name, read_person=person_in_row, read_message=message_in_row)
-        self._known: set[str] = set()  # keys of all who were ever told of
+        self._known: set[str] = set()  # keys of everybody ever named
         self._speaking: set[str] = set()
         self._told_ms = 0
         self.roster_heard = False
         self._tracks: dict[str, _Held] = {}
-        self._owners: dict[str, str] = {}  # source → key, as it was told
+        self._owners: dict[str, str] = {}  # source → key, as last claimed
 
     @property
     def noted(self) -> Collection[str]:
@@ -85,19 +85,19 @@ class ZoomDecoder:
             return []
         track, node = f"track-{number}", None
         if data.get("event") == "stream" and data.get("media") == "audio":
-            found = _STREAM.match(decoded(str(data.get("stream", ""))))
-            node = int(found.group(1)) if found else None
+            match = _STREAM.match(decoded(str(data.get("stream", ""))))
+            node = int(match.group(1)) if match else None
         elif data.get("event") != "attached" or data.get("kind") not in ("audio", "graph"):
             return []
-        if (held := self._tracks.get(track)) is not None and held.node == node:
+        if (assignment := self._tracks.get(track)) is not None and assignment.node == node:
             return []
         self._tracks[track] = _Held(node, at_ms)
-        # From now on it is not who had it before, be it on an earlier page, that is heard on this track.
-        before = self._owns(track, "", at_ms) if track in self._owners else []
-        return before + self._owns(source_since(track, at_ms), "", at_ms) + self._named_tracks(at_ms)
+        # From now on this track no longer carries its previous owner, even if that was on an earlier page.
+        previous_owner_claims = self._owns(track, "", at_ms) if track in self._owners else []
+        return previous_owner_claims + self._owns(source_since(track, at_ms), "", at_ms) + self._named_tracks(at_ms)
 
     def _named_tracks(self, at_ms: int) -> list[Told]:
-        owners = {track: key for track, held in self._tracks.items() if (key := self._key_of(held.node))}
+        owners = {track: key for track, assignment in self._tracks.items() if (key := self._key_of(assignment.node))}
         if len(set(owners.values())) < 2:
             return []
         return [
@@ -128,18 +128,16 @@ class ZoomDecoder:
 
     def _speakers(self, body: Mapping[str, Any], at_ms: int) -> list[Told]:
         nodes = [value for name, value in sorted(body.items()) if name.startswith("asn") and isinstance(value, int)]
-        # Somebody may speak before the roster tells who they are: their user id, which it will tell them by.
-        now = {self._key_of(node) or str(node >> _NODE_BITS << _NODE_BITS or node) for node in nodes}
-        if now == self._speaking and (not now or at_ms - self._told_ms < RENEW_MS):
+        # Somebody may speak before the roster names them: use their user id, which the roster will use too.
+        speaking_keys = {self._key_of(node) or str(node >> _NODE_BITS << _NODE_BITS or node) for node in nodes}
+        if speaking_keys == self._speaking and (not speaking_keys or at_ms - self._told_ms < RENEW_MS):
             return []
-        self._speaking, self._told_ms = now, at_ms
-        return [speak(Source.PROTOCOL, sorted(now), at_ms)]
+        self._speaking, self._told_ms = speaking_keys, at_ms
+        return [speak(Source.PROTOCOL, sorted(speaking_keys), at_ms)]
 
     def _key_of(self, node: int | None) -> str | None:
-        """Return the roster's key of a node: the id itself, or the only one that shares its high bits.
-
-        Rosters name people by user ids (low bits zero) or by one of their nodes.
-        """
+        # Returns the roster's key of a node: the id itself, or the only one that shares its high bits. Rosters name
+        # people by user ids (low bits zero) or by one of their nodes.
         if node is None:
             return None
         if str(node) in self._known:
@@ -150,7 +148,7 @@ class ZoomDecoder:
 
 
 def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
-    """Read a row of the participants panel, or a tile: a row's label, handed over as key, says who is oneself."""
+    """Read a row of the participants panel, or a tile: a row's label, passed as key, marks the bot's own row."""
     name, label = str(entry.get("name") or ""), str(entry.get("key") or "")
     if name == label:  # no element for the name alone: the label begins with it
         name = re.split(r",\s*\(|,\s*(?:computer|phone|no) audio|\s*\((?:host|me|guest|co-host)", name, flags=re.I)[0]
@@ -162,7 +160,7 @@ def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
 
 
 def message_in_row(entry: Mapping[str, Any]) -> tuple[str, str]:
-    """Return (sender, text) of a chat row; rows without parts of their own are read from their label."""
+    """Return (sender, text) of a chat row; a row without separate parts is read from its label."""
     sender, text = str(entry.get("sender") or ""), str(entry.get("text") or "")
     labelled_sender, labelled_text = _LABELLED.match(sender), _LABELLED.match(text)
     if labelled_sender and (labelled_text or _is_label(labelled_sender, text)):
@@ -172,12 +170,12 @@ def message_in_row(entry: Mapping[str, Any]) -> tuple[str, str]:
     return sender, text
 
 
-def _is_label(found: re.Match[str], text: str) -> bool:
-    """Return whether what looks like a row's label is one, not a name with " to " and a comma in it. A label has the
-    message on one line; it may leave out a quotation, or tell of a picture that the text does not."""
-    if found["to"] == "Everyone" or found["time"]:
+def _is_label(label_match: re.Match[str], text: str) -> bool:
+    # Distinguishes a row's label from a name with " to " and a comma in it. A label has the message on one line; it may
+    # leave out a quotation, or mention a picture that the text does not.
+    if label_match["to"] == "Everyone" or label_match["time"]:
         return True
-    label, text = (" ".join(each.split()) for each in (found["text"], text))
+    label, text = (" ".join(value.split()) for value in (label_match["text"], text))
     return bool(label and text) and (label in text or text in label)
 
 
@@ -187,7 +185,7 @@ def _person(key: str, entry: Mapping[str, Any]) -> Subject | None:
 
 
 def _name_of(encoded: object) -> str:
-    """`dn2` is base64 of the name; plain where it is not."""
+    # `dn2` is the name in base64, or plain.
     if not isinstance(encoded, str):
         return ""
     try:
@@ -196,13 +194,13 @@ def _name_of(encoded: object) -> str:
         return encoded
 
 
-def _entries(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(id, entry) of a list of entries or of a map by id."""
-    if isinstance(told, Mapping):
-        for key, entry in told.items():
+def _entries(entries: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    # Yields (id, entry) of a list of entries or of a map by id.
+    if isinstance(entries, Mapping):
+        for key, entry in entries.items():
             yield str(key), entry if isinstance(entry, Mapping) else {}
-    elif isinstance(told, list):
-        for entry in told:
+    elif isinstance(entries, list):
+        for entry in entries:
             if isinstance(entry, Mapping) and entry.get("id") is not None:
                 yield str(entry["id"]), entry
             elif isinstance(entry, int | str):
@@ -210,12 +208,12 @@ def _entries(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _messages(payload: bytes) -> Iterator[Mapping[str, Any]]:
-    """Return a payload's control messages: alone, in a list, or wrapped as text in a field `data`."""
+    # Yields a payload's control messages: alone, in a list, or wrapped as text in a field `data`.
     try:
-        told = foreign_json.read(payload)
+        content = foreign_json.read(payload)
     except ValueError:
         return
-    for message in told if isinstance(told, list) else [told]:
+    for message in content if isinstance(content, list) else [content]:
         if not isinstance(message, Mapping):
             continue
         if "evt" in message:

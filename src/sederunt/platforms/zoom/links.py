@@ -1,4 +1,4 @@
-"""Zoom addresses: join, webinar, start, web client and personal links, brought to the web client's door."""
+"""Zoom addresses: join, webinar, start, web client and personal links, converted to the web client's address."""
 
 import re
 from urllib.parse import SplitResult, parse_qs, quote, urlencode, urlunsplit
@@ -30,15 +30,15 @@ def parse_link(text: str) -> MeetingLink:
         raise ForeignLink(f"The meeting_url is not on zoom.us: {EXPECTED}.")
     refuse_second_address(address, EXPECTED)
     path = decoded(address.path).rstrip("/ ")
-    # `pwd%3D` is encoded once too often.
-    text_of_query = address.query if "=" in address.query else decoded(address.query)
-    query = {name.lower(): values[0].strip() for name, values in parse_qs(text_of_query).items()}
+    # A query with `pwd%3D` was encoded once too often.
+    query_text = address.query if "=" in address.query else decoded(address.query)
+    query = {name.lower(): values[0].strip() for name, values in parse_qs(query_text).items()}
     password = query.get("pwd") or query.get("password")
     passcode = _told_passcode(text, address) or password
     if personal := _PERSONAL.fullmatch(path):
         url = _written(host, path, {"pwd": password})
         return MeetingLink(service=Service("zoom"), url=url, meeting_id=personal.group(1), passcode=passcode)
-    number = next((found.group(1) for pattern in _PATHS if (found := pattern.fullmatch(path))), None)
+    number = next((match.group(1) for pattern in _PATHS if (match := pattern.fullmatch(path))), None)
     if number is None:
         raise InvalidLink(f"The meeting_url holds no meeting number of 8 to 11 digits: {EXPECTED}.")
     return MeetingLink(
@@ -47,14 +47,14 @@ def parse_link(text: str) -> MeetingLink:
 
 
 def _told_passcode(text: str, address: SplitResult) -> str | None:
-    """Return a passcode told in words beside the address."""
-    beside = decoded(text).replace(decoded(address.query), " ") if address.query else decoded(text)
-    found = _PASSCODE_TEXT.search(beside)
-    return found.group(1) if found else None
+    # Returns a passcode that the text gives outside the address.
+    other_text = decoded(text).replace(decoded(address.query), " ") if address.query else decoded(text)
+    match = _PASSCODE_TEXT.search(other_text)
+    return match.group(1) if match else None
 
 
 def _door(host: str, number: str, path: str, query: dict[str, str], password: str | None) -> str:
-    """A registrant's token must stay on its own page: elsewhere it is dropped and registration asked for."""
+    # A registrant's token must stay on its own page: other pages drop it and ask for registration.
     if "tk" in query:
         return _written(host, path, {"tk": query["tk"], "pwd": password})
     web_host = host if host.endswith("zoomgov.com") else "app.zoom.us"

@@ -10,15 +10,15 @@ _ACTIVE = [
     "speaker-bar-container__video-frame--active",
     "gallery-video-container__video-frame--active",
 ]
-_LISTED = ".participants-li:not(.waiting-room-list-container *)"  # who waits is not here yet
+_LISTED = ".participants-li:not(.waiting-room-list-container *)"  # people who wait are not here yet
 _TILE_NAMES = [".video-avatar__avatar-footer span", ".video-avatar__avatar-name"]
 
 WATCH: dict[str, Any] = {
     # The control socket lives in a worker; its messages pass through the page as JSON text (B2; 2026-08).
     "workers": ['"evt"', '\\"evt\\"'],
     "webSockets": ["/"],
-    # Rows have no lasting id: the label is handed over, and says who is oneself (Z, J, B2; 2026-08). Whoever stands on
-    # the stage alone says nothing of the others.
+    # Rows have no lasting id: their label is reported instead, and marks the bot's own row (Z, J, B2; 2026-08). A
+    # person alone on the stage says nothing about the others.
     "roster": {
         "row": [_LISTED, ".gallery-video-container__video-frame", ".speaker-bar-container__video-frame"],
         "whole": _LISTED,
@@ -45,7 +45,7 @@ WATCH: dict[str, Any] = {
             *_ACTIVE,
         ],
     },
-    # The newest client marks nobody: whoever speaks stands on the stage (B2 LMA; 2026-07).
+    # The newest client has no speaking mark: the stage shows the speaker (B2 LMA; 2026-07).
     "stage": {
         "row": [".single-main-container__video-frame", ".single-suspension-container__video-frame"],
         "id": _TILE_NAMES,
@@ -68,7 +68,7 @@ WATCH: dict[str, Any] = {
         ],
         "id": [{"attribute": "id"}, {"selector": '[id^="chat-message-"]', "attribute": "id"}],
     },
-    # The counter of the button that opens the list holds the bot, too (LMA Z; 2026-08).
+    # The counter of the button that opens the list includes the bot (LMA Z; 2026-08).
     "banner": {
         **BANNER,
         "counts": [
