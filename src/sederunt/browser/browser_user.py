@@ -57,10 +57,10 @@ def folder_for(user: OtherUser | None, folder: Path) -> Path:
     if user is None:
         return folder
     folder.chmod(0o711)  # passed through, not listed
-    own = folder / "browsers"
-    own.mkdir(mode=0o700, exist_ok=True)
-    os.chown(own, user.uid, user.gid)
-    return own
+    subfolder = folder / "browsers"
+    subfolder.mkdir(mode=0o700, exist_ok=True)
+    os.chown(subfolder, user.uid, user.gid)
+    return subfolder
 
 
 def program_for(user: OtherUser | None, folder: Path, executable: Path, most_mb: int) -> Path:
@@ -90,20 +90,20 @@ def _named(name: str) -> OtherUser:
     """Return the user of this name or number. Raises SetupError."""
     if name == "auto":
         try:
-            known = pwd.getpwnam(OWN_NAME)
+            entry = pwd.getpwnam(OWN_NAME)
         except KeyError:
             return OtherUser(uid=OWN_NUMBER, gid=OWN_NUMBER)
-        return OtherUser(uid=known.pw_uid, gid=known.pw_gid)
+        return OtherUser(uid=entry.pw_uid, gid=entry.pw_gid)
     if name.isdigit() and int(name):
         return OtherUser(uid=int(name), gid=int(name))
     try:
-        known = pwd.getpwnam(name)
+        entry = pwd.getpwnam(name)
     except KeyError:
         raise SetupError(
             f"SEDERUNT_BROWSER__USER is {name!r}, and this machine has no such user. Add it (useradd --system {name}), "
             "or leave the setting out."
         ) from None
-    return OtherUser(uid=known.pw_uid, gid=known.pw_gid)
+    return OtherUser(uid=entry.pw_uid, gid=entry.pw_gid)
 
 
 @cache
@@ -111,8 +111,8 @@ def _can_start(user: OtherUser, executable: Path, temporary: str) -> bool:
     """Return whether the user reaches the program and the folder of temporary files."""
     if shutil.which("setpriv") is None:
         return False
-    reaches = ("sh", "-c", 'test -x "$1" && test -x "$2"', "sh", str(executable), temporary)
+    access_test = ("sh", "-c", 'test -x "$1" && test -x "$2"', "sh", str(executable), temporary)
     try:
-        return subprocess.run(user.tied(reaches), capture_output=True, timeout=TRIAL_S, cwd="/").returncode == 0
+        return subprocess.run(user.tied(access_test), capture_output=True, timeout=TRIAL_S, cwd="/").returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False

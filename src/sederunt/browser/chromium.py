@@ -96,17 +96,17 @@ class Chromium:
         try:
             async with asyncio.timeout(START_S):
                 session = await self._browser.new_browser_cdp_session()
-                found = await _listed(session)
+                processes = await _listed(session)
                 for _ in range(TRIES):
-                    if NETWORK_SERVICE in found:
+                    if NETWORK_SERVICE in processes:
                         break
                     await asyncio.sleep(TRY_S)
-                    found = await _listed(session)
+                    processes = await _listed(session)
                 if self._guarded:
                     await self.places.guard(session)
         except TimeoutError:
             raise SetupError(f"The browser started and did not answer within {START_S:g} s.") from None
-        return found
+        return processes
 
     def _network_ended(self) -> None:
         """Kill a browser whose network service died.
@@ -119,15 +119,15 @@ class Chromium:
         """
         if not (self.gone.is_set() or is_ending(self.pid) or is_ending(self.driver_pid)):
             logger.warning("network service of a browser died", action="network_service_died", pid=self.pid)
-            seen = "The network service ended, and with it every connection of the page."
-            self.tell(PageTrouble(cause="network_service_died", seen=seen, recovery=Recovery.FRESH_BROWSER))
+            description = "The network service ended, and with it every connection of the page."
+            self.tell(PageTrouble(cause="network_service_died", seen=description, recovery=Recovery.FRESH_BROWSER))
             self.kill()
 
     def lose_driver(self) -> None:
         """End a browser whose driver ended: nobody can ask it anything, and nobody will tell of its end."""
         if not self.gone.is_set():
-            seen = "The driver of the browsers ended."
-            self.tell(PageTrouble(cause="driver_died", seen=seen, recovery=Recovery.FRESH_BROWSER))
+            description = "The driver of the browsers ended."
+            self.tell(PageTrouble(cause="driver_died", seen=description, recovery=Recovery.FRESH_BROWSER))
             self.kill()
             self.gone.set()
 

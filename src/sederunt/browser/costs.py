@@ -32,17 +32,19 @@ class SharedCost:
         """Return one seat's sum from the beginning, once what was spent since the last time is divided among seats."""
         async with self._lock:
             if pid:
-                spent = await asyncio.to_thread(_spent_by, pid)
-                news = sum(seconds - self._spent.get(process, 0.0) for process, seconds in spent.items())
-                self._spent = spent
-                self._share_s += max(news, 0.0) / max(seats, 1)
+                cpu_s_by_process = await asyncio.to_thread(_spent_by, pid)
+                new_cpu_s = sum(
+                    seconds - self._spent.get(process, 0.0) for process, seconds in cpu_s_by_process.items()
+                )
+                self._spent = cpu_s_by_process
+                self._share_s += max(new_cpu_s, 0.0) / max(seats, 1)
             return self._share_s
 
     async def of_one(self, pid: int, seats: int, since_s: float) -> CostShare:
         """Return the part of a bot that came when one seat's sum was `since_s`."""
         cpu_s = await self.settle(pid, seats) - since_s
-        held_kib = await asyncio.to_thread(_held_by, pid) if pid else 0
-        memory_mib = round(held_kib / MIB_IN_KIB / max(seats, 1), 1) if held_kib else None
+        memory_kib = await asyncio.to_thread(_held_by, pid) if pid else 0
+        memory_mib = round(memory_kib / MIB_IN_KIB / max(seats, 1), 1) if memory_kib else None
         return CostShare(cpu_s=round(max(cpu_s, 0.0), 2), memory_mib=memory_mib)
 
 
@@ -56,14 +58,14 @@ def family_of(pid: int) -> list[psutil.Process]:
 
 
 def _spent_by(pid: int) -> dict[tuple[int, float], float]:
-    spent = {}
+    cpu_s_by_process = {}
     for process in family_of(pid):
         try:
             times = process.cpu_times()
-            spent[(process.pid, process.create_time())] = times.user + times.system
+            cpu_s_by_process[(process.pid, process.create_time())] = times.user + times.system
         except psutil.Error:
             continue
-    return spent
+    return cpu_s_by_process
 
 
 def _held_by(pid: int) -> int:

@@ -53,16 +53,18 @@ class CpuBudgets:
         if not self.size:
             return verdict
         self._now = now
-        before, self._known = self._known, {}
+        previous, self._known = self._known, {}
         for state in renderers:
             key = (state.pid, state.started)
-            one = self._known[key] = before.get(key) or _Renderer(self._rate(1.0), self._rate(NICE_SHARE), state.cpu_s)
-            spent, one.cpu_s = state.cpu_s - one.cpu_s, state.cpu_s
-            may_stay, is_modest = one.whole.charge(key, spent), one.share.charge(key, spent)
+            renderer = self._known[key] = previous.get(key) or _Renderer(
+                self._rate(1.0), self._rate(NICE_SHARE), state.cpu_s
+            )
+            spent_s, renderer.cpu_s = state.cpu_s - renderer.cpu_s, state.cpu_s
+            may_stay, is_modest = renderer.whole.charge(key, spent_s), renderer.share.charge(key, spent_s)
             if not may_stay:
                 verdict.end.append(state)
-            elif not is_modest and not one.has_given_way:
-                one.has_given_way = True
+            elif not is_modest and not renderer.has_given_way:
+                renderer.has_given_way = True
                 verdict.give_way.append(state)
         return verdict
 

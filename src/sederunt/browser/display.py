@@ -47,29 +47,29 @@ class Display:
         if program is None:
             self.authority.unlink(missing_ok=True)
             raise SetupError("Xvfb was not found, and headful browsers need a display. Install the package xvfb.")
-        told, tell = os.pipe()
+        read_end, write_end = os.pipe()
         try:
             command = (
                 *_dying_with_parent(),
                 program,
-                *("-displayfd", str(tell), "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset"),
+                *("-displayfd", str(write_end), "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset"),
                 *("-auth", str(self.authority)),
             )
             self._process = await asyncio.create_subprocess_exec(
                 *(self._user.tied(command) if self._user else command),
-                pass_fds=(tell,),
+                pass_fds=(write_end,),
                 env=child_environment(self._user, self._temporary),
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.DEVNULL,
             )
-            os.close(tell)
-            tell = -1
-            self.name = f":{await asyncio.wait_for(asyncio.to_thread(_first_line, told), START_S)}"
+            os.close(write_end)
+            write_end = -1
+            self.name = f":{await asyncio.wait_for(asyncio.to_thread(_first_line, read_end), START_S)}"
         except TimeoutError:
             await self.__aexit__(None, None, None)
             raise SetupError(f"Xvfb did not start within {START_S:g} s. Start it by hand to see why.") from None
         finally:
-            for descriptor in (told, tell):
+            for descriptor in (read_end, write_end):
                 if descriptor >= 0:
                     os.close(descriptor)
         if self.name == ":":
@@ -116,8 +116,8 @@ def _dying_with_parent() -> tuple[str, ...]:
 def _first_line(descriptor: int) -> str:
     text = b""
     while not text.endswith(b"\n"):
-        read = os.read(descriptor, 64)
-        if not read:
+        chunk = os.read(descriptor, 64)
+        if not chunk:
             break
-        text += read
+        text += chunk
     return text.decode("ascii").strip()

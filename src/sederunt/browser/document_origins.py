@@ -30,11 +30,11 @@ class Places:
 
     def __init__(self, host_rules: str | None) -> None:
         rules = [rule.lower().split() for rule in (host_rules or "").split(",")]
-        mapped = [rule[1:] for rule in rules if len(rule) == 3 and rule[0] == "map"]
+        mappings = [rule[1:] for rule in rules if len(rule) == 3 and rule[0] == "map"]
         self._excluded = [rule[1] for rule in rules if len(rule) == 2 and rule[0] == "exclude"]
         # A rule that names a port leads to that one alone; one without a port means the web's own.
-        self._anywhere = [pattern for pattern, target in mapped if _has_port(target) or _has_port(pattern)]
-        self._on_web_ports = [pattern for pattern, target in mapped if not (_has_port(target) or _has_port(pattern))]
+        self._anywhere = [pattern for pattern, target in mappings if _has_port(target) or _has_port(pattern)]
+        self._on_web_ports = [pattern for pattern, target in mappings if not (_has_port(target) or _has_port(pattern))]
         self._sent: set[str] = set()
         self._judging: set[asyncio.Task[None]] = set()
         self._lookups = LookupShare(MOST_LOOKUPS)
@@ -67,12 +67,12 @@ class Places:
         and that are not ours yet. Raises the driver's errors.
         """
 
-        async def judge(paused: Mapping[str, Any]) -> None:
-            refused = not await self.may_open(str(paused["request"]["url"]))
-            failing = {"errorReason": "Aborted"} if refused else {}
+        async def judge(event: Mapping[str, Any]) -> None:
+            is_refused = not await self.may_open(str(event["request"]["url"]))
+            parameters = {"errorReason": "Aborted"} if is_refused else {}
             with contextlib.suppress(DriverError):  # the page is gone, or went on
-                what = "Fetch.failRequest" if refused else "Fetch.continueRequest"
-                await session.send(what, {"requestId": paused["requestId"], **failing})
+                method = "Fetch.failRequest" if is_refused else "Fetch.continueRequest"
+                await session.send(method, {"requestId": event["requestId"], **parameters})
 
         def paused(event: Mapping[str, Any]) -> None:
             task = asyncio.create_task(judge(event))

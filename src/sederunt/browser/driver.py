@@ -57,21 +57,21 @@ async def running_driver() -> AsyncIterator[BrowserDriver]:
     """
     await asyncio.to_thread(sweep_folders)
     with own_folder() as folder:
-        changed = {"NODE_OPTIONS": _node_options(os.environ.get("NODE_OPTIONS", "")), "TMPDIR": str(folder)}
+        variables = {"NODE_OPTIONS": _node_options(os.environ.get("NODE_OPTIONS", "")), "TMPDIR": str(folder)}
         with suppress(DriverError):  # without its program; starting it says so
-            changed["PLAYWRIGHT_NODEJS_PATH"] = str(_forgetful(compute_driver_executable()[0], folder))
-        with _environment(changed):
+            variables["PLAYWRIGHT_NODEJS_PATH"] = str(_forgetful(compute_driver_executable()[0], folder))
+        with _environment(variables):
             starting = async_playwright()
             try:
                 playwright = await starting.__aenter__()
             except Exception as error:
                 raise SetupError(await _why_not_started()) from error
-        gone = asyncio.Event()
-        inside: Any = starting  # the driver's client has no public word for its process
-        pid = int(inside._client._transport._proc.pid)
-        unwatch = when_ended(pid, gone.set)
+        gone_event = asyncio.Event()
+        client: Any = starting  # the driver's client has no public word for its process
+        pid = int(client._client._transport._proc.pid)
+        unwatch = when_ended(pid, gone_event.set)
         try:
-            yield BrowserDriver(playwright, folder, pid, gone)
+            yield BrowserDriver(playwright, folder, pid, gone_event)
         finally:
             unwatch()
             await starting.__aexit__(None, None, None)
@@ -90,9 +90,9 @@ def _forgetful(program: str, folder: Path) -> Path:
     """Return what starts a program without those variables of ours that it needs not: it reads what pages say, and
     ours have the token of the bus, or the keys of a bucket.
     """
-    others = [name for name in os.environ if name not in _OF_DRIVER and not name.startswith(_OF_DRIVER_PREFIXES)]
+    names = [name for name in os.environ if name not in _OF_DRIVER and not name.startswith(_OF_DRIVER_PREFIXES)]
     script = folder / "driver"
-    command = shlex.join(["env", *(f"--unset={name}" for name in others), program])
+    command = shlex.join(["env", *(f"--unset={name}" for name in names), program])
     script.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
     script.chmod(0o700)
     return script
@@ -105,23 +105,23 @@ async def _why_not_started() -> str:
         process = await asyncio.create_subprocess_exec(
             program, "--version", stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
         )
-        said = (await process.communicate())[1].decode(errors="replace").strip()
+        message = (await process.communicate())[1].decode(errors="replace").strip()
     except OSError as error:
-        said = str(error)
-    library = re.search(r"(lib\w+)\.so\.(\d+): cannot open", said)
+        message = str(error)
+    library = re.search(r"(lib\w+)\.so\.(\d+): cannot open", message)
     remedy = f" Install it: apt-get install {library[1]}{library[2]}." if library else ""
-    return f"The browser's driver did not start: {said or 'it ended at once'}.{remedy}"
+    return f"The browser's driver did not start: {message or 'it ended at once'}.{remedy}"
 
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
     """Provide a folder that counts as owned until the end of the block, or of the process."""
-    folder, held = _make_folder()
+    folder, lock = _make_folder()
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(held)
+        os.close(lock)
 
 
 def _make_folder() -> tuple[Path, int]:
@@ -129,50 +129,50 @@ def _make_folder() -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         with contextlib.suppress(FileNotFoundError):  # swept before it was locked
-            held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            fcntl.flock(held, fcntl.LOCK_EX)
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
             if folder.exists():
-                return folder, held
-            os.close(held)
+                return folder, lock
+            os.close(lock)
 
 
 def sweep_folders() -> int:
     """Remove the folders of this user's processes that are gone; returns how many."""
-    swept = sum(_sweep(folder) for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
-    if swept:
-        logger.warning("folders of killed processes were removed", action="folders_swept", count=swept)
-    return swept
+    count = sum(_sweep(folder) for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
+    if count:
+        logger.warning("folders of killed processes were removed", action="folders_swept", count=count)
+    return count
 
 
 def _sweep(folder: Path) -> bool:
     """Remove a folder unless it has an owner, or is another user's."""
     try:
-        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:  # another user's, or gone meanwhile
         return False
     try:
-        if os.fstat(held).st_uid != os.geteuid():
+        if os.fstat(lock).st_uid != os.geteuid():
             return False
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)
         return True
     except BlockingIOError:  # its owner lives
         return False
     finally:
-        os.close(held)
+        os.close(lock)
 
 
 @contextmanager
-def _environment(changed: Mapping[str, str]) -> Iterator[None]:
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
     """Change this process's environment for the block: the driver takes it over; there is no other way to give
     it one.
     """
-    before = {name: os.environ.get(name) for name in changed}
-    os.environ.update(changed)
+    previous = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in previous.items():
             if value is None:
                 del os.environ[name]
             else:

@@ -87,10 +87,10 @@ class BrowserFleet:
         """Take a place in a browser that runs: one that has room (or will have, once started), else a new one."""
         self.driver.want()
         await self.driver.arrival(OPEN_S)
-        private = request.storage_state is not None or request.signs_in or request.host_rules is not None
-        browser = None if private else self._with_room(request)
+        is_private = request.storage_state is not None or request.signs_in or request.host_rules is not None
+        browser = None if is_private else self._with_room(request)
         if browser is None:
-            browser = self._new(request.mode, private=private, host_rules=request.host_rules)
+            browser = self._new(request.mode, private=is_private, host_rules=request.host_rules)
         browser.seats += 1
         browser.account_id = request.account_id
         try:
@@ -105,16 +105,16 @@ class BrowserFleet:
     def _with_room(self, request: PageRequest) -> Chromium | None:
         """Return the fullest browser with a free place, so that others can become empty and close."""
         account_id = request.account_id
-        allowed = self._settings.share_between_accounts
-        open_ones = [
+        is_sharing_allowed = self._settings.share_between_accounts
+        candidates = [
             browser
             for browser in self._browsers
             if browser.mode == request.mode
             and not (browser.private or browser.spoiled or browser.gone.is_set())
-            and (allowed or browser.account_id in (None, account_id))
+            and (is_sharing_allowed or browser.account_id in (None, account_id))
             and browser.seats < self._settings.bots_per_browser
         ]
-        return max(open_ones, key=lambda browser: (browser.account_id == account_id, browser.seats), default=None)
+        return max(candidates, key=lambda browser: (browser.account_id == account_id, browser.seats), default=None)
 
     def _new(self, mode: Mode, *, private: bool = False, host_rules: str | None = None) -> Chromium:
         """Start a browser and return it at once. Its start belongs to the pool: a bot that gives up does not end it."""
@@ -147,12 +147,14 @@ class BrowserFleet:
         browser.seats -= 1
         if browser.seats > 0 or self._closing:
             return
-        reusable = not (browser.private or browser.spoiled or browser.gone.is_set())
-        if not reusable or self._empty(browser.mode) > self._settings.warm:
+        is_reusable = not (browser.private or browser.spoiled or browser.gone.is_set())
+        if not is_reusable or self._empty(browser.mode) > self._settings.warm:
             await self._end(browser)
 
     def _empty(self, mode: Mode) -> int:
-        return sum(b.mode == mode and b.seats == 0 and not b.gone.is_set() for b in self._browsers)
+        return sum(
+            browser.mode == mode and browser.seats == 0 and not browser.gone.is_set() for browser in self._browsers
+        )
 
     async def _end(self, browser: Chromium) -> None:
         if browser in self._browsers:

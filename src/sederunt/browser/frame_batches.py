@@ -83,13 +83,15 @@ def read_batch(
 
 
 def _frames(data: bytes, count: int, base_ms: float, first_track: int) -> Iterator[CapturedFrame]:
-    at = BATCH.size
+    offset = BATCH.size
     for _ in range(count):
-        track, codec, flags, ssrc, timestamp, sequence, sources, level, offset_us, length = FRAME.unpack_from(data, at)
-        at += FRAME.size
-        csrcs = unpack_from(f"<{sources}I", data, at)
-        at += 4 * sources
-        if at + length > len(data):
+        track, codec, flags, ssrc, timestamp, sequence, sources, level, offset_us, length = FRAME.unpack_from(
+            data, offset
+        )
+        offset += FRAME.size
+        csrcs = unpack_from(f"<{sources}I", data, offset)
+        offset += 4 * sources
+        if offset + length > len(data):
             raise IndexError
         yield CapturedFrame(
             track=first_track + track,
@@ -100,7 +102,7 @@ def _frames(data: bytes, count: int, base_ms: float, first_track: int) -> Iterat
             csrcs=csrcs,
             level=level if flags & HAS_LEVEL else None,
             at_ms=base_ms + offset_us / 1000,
-            payload=data[at : at + length],
+            payload=data[offset : offset + length],
             keyframe=bool(flags & KEY_FRAME),
         )
-        at += length
+        offset += length

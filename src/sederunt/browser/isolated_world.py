@@ -46,8 +46,8 @@ class IsolatedWorld:
         self._places.sent(url)
 
     def _frame_changed(self, frame: Frame) -> None:
-        known = self._apart.get(frame)
-        if frame is self._page.main_frame or (known is not None and not known.is_over):
+        frames = self._apart.get(frame)
+        if frame is self._page.main_frame or (frames is not None and not frames.is_over):
             return
         task = asyncio.create_task(self._follow(frame))
         self._tasks.add(task)
@@ -59,10 +59,10 @@ class IsolatedWorld:
     async def _follow(self, frame: Frame) -> None:
         """Enter a frame that has a process of its own. Most have none: the driver refuses them a session."""
         with contextlib.suppress(DriverError):
-            entered = await _Frames.of(self._context, frame, self._script)
+            frames = await _Frames.of(self._context, frame, self._script)
             if not frame.is_detached():
-                self._apart[frame] = entered
-                await entered.enter()
+                self._apart[frame] = frames
+                await frames.enter()
 
     async def ask_top(self, script: str, argument: object) -> Any:
         """Return what a function gives in the top frame. Raises the driver's errors, and ScriptFault."""
@@ -126,8 +126,8 @@ class _Frames:
         """Return what a function gives in a frame. Raises the driver's errors, and ScriptFault."""
         context = self._contexts.get(name)
         if context is None:
-            made = await self._session.send("Page.createIsolatedWorld", {"frameId": name, "worldName": WORLD})
-            context = self._contexts[name] = int(made["executionContextId"])
+            world = await self._session.send("Page.createIsolatedWorld", {"frameId": name, "worldName": WORLD})
+            context = self._contexts[name] = int(world["executionContextId"])
         try:
             answer = await self._session.send(
                 "Runtime.callFunctionOn",
@@ -154,5 +154,7 @@ def _names(tree: Mapping[str, Any]) -> list[str]:
 
 
 def _told(details: Mapping[str, Any]) -> str:
-    thrown = details.get("exception", {})
-    return str(thrown.get("description") or thrown.get("value") or details.get("text", "an error")).splitlines()[0]
+    exception = details.get("exception", {})
+    return str(exception.get("description") or exception.get("value") or details.get("text", "an error")).splitlines()[
+        0
+    ]

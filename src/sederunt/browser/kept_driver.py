@@ -82,9 +82,9 @@ class KeptDriver:
     async def keep(self) -> None:
         """Start another driver whenever one ends, for its browsers go with it; let it end where nobody wants a page."""
         while True:
-            ended_itself = await self._end_of(self.running)
+            has_ended = await self._end_of(self.running)
             self._has_driver.clear()
-            if ended_itself:
+            if has_ended:
                 logger.error("the browsers' driver ended", action="driver_ended", pid=self.running.pid)
                 self._browsers.lose_driver()
             else:

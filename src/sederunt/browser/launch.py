@@ -224,7 +224,7 @@ def public_endpoints(host_rules: str | None) -> Iterable[str]:
         if len(words) == 3 and words[0].upper() == "MAP":
             host, _, port = words[2].rpartition(":")
             host, ports = (host, (port,)) if host and port.isdigit() else (words[2], WEB_PORTS)
-            yield from (f"{address}:{one}" for address in _addresses(host) for one in ports)
+            yield from (f"{address}:{number}" for address in _addresses(host) for number in ports)
 
 
 def _addresses(host: str) -> Iterable[str]:
@@ -234,8 +234,10 @@ def _addresses(host: str) -> Iterable[str]:
         yield f"[{address}]" if address.version == 6 else str(address)
         return
     with contextlib.suppress(OSError, ValueError):  # no such name, or none at all: ~NOTFOUND
-        found = {str(where[0]) for *_, where in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
-        yield from (f"[{address}]" if ":" in address else address for address in sorted(found))
+        addresses = {
+            str(socket_address[0]) for *_, socket_address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        }
+        yield from (f"[{address}]" if ":" in address else address for address in sorted(addresses))
 
 
 def arguments(
@@ -274,15 +276,15 @@ def _off_loopback(endpoints: Iterable[str]) -> Iterable[str]:
 
 def find_executable(settings: BrowserSettings, mode: Mode) -> Path:
     """Return the browser's program: as set, else found on this machine. Raises SetupError with the remedy."""
-    chosen = settings.shell_executable if mode == SHELL else settings.executable
-    if chosen is not None:
-        if not os.access(chosen, os.X_OK):
-            raise SetupError(f"{chosen} is no program that can be started. {REMEDIES[mode]}")
-        return chosen
+    configured = settings.shell_executable if mode == SHELL else settings.executable
+    if configured is not None:
+        if not os.access(configured, os.X_OK):
+            raise SetupError(f"{configured} is no program that can be started. {REMEDIES[mode]}")
+        return configured
     for candidate in PROGRAMS[mode]:
-        found = shutil.which(candidate)
-        if found is not None:
-            return Path(found)
+        path = shutil.which(candidate)
+        if path is not None:
+            return Path(path)
     if mode == SHELL:
         # Not every system packages the shell; Chromium itself serves, headless, with some more memory.
         return find_executable(settings, HEADLESS)

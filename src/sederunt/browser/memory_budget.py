@@ -29,16 +29,16 @@ def beyond_memory(
     """
     if not page_memory_mb:
         return []
-    of: dict[int, list[ProcessState]] = {}
+    by_session: dict[int, list[ProcessState]] = {}
     for state in renderers:
-        of.setdefault(state.session, []).append(state)
-    ended = []
-    for session, ours in of.items():
+        by_session.setdefault(state.session, []).append(state)
+    culprits = []
+    for session, states in by_session.items():
         main_mb = mains_mb.get(session, 0.0)
-        pages_mb = sum(state.memory_mb for state in ours)
+        pages_mb = sum(state.memory_mb for state in states)
         if main_mb + pages_mb > page_memory_mb * (1 + SHARE_OF_A_BOT * bots.get(session, 0)):
-            ended.append(max(ours, key=ran_s if main_mb > pages_mb else _memory_mb))
-    return ended
+            culprits.append(max(states, key=ran_s if main_mb > pages_mb else _memory_mb))
+    return culprits
 
 
 def _memory_mb(state: ProcessState) -> float:

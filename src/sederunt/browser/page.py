@@ -154,8 +154,8 @@ class MeetingPage:
         """Evaluate a function among the top frame's own scripts, which can read it and its answer; asked again when a
         navigation swept it away.
         """
-        asking = _through_navigations(lambda: self._page.main_frame.evaluate(script, argument))
-        return await self._bounded(asking, deadline_s, "answer a question")
+        question = _through_navigations(lambda: self._page.main_frame.evaluate(script, argument))
+        return await self._bounded(question, deadline_s, "answer a question")
 
     async def evaluate_everywhere(
         self, script: str, argument: object = None, *, deadline_s: float = 5, keep: bool = False
@@ -206,10 +206,10 @@ class MeetingPage:
         """
 
         async def act() -> str | None:
-            found = await self._find(selectors)
-            if found is None:
+            match = await self._find(selectors)
+            if match is None:
                 return None
-            selector, target = found
+            selector, target = match
             await _press(target, deadline_s)
             return selector
 
@@ -224,10 +224,10 @@ class MeetingPage:
         """
 
         async def act() -> str | None:
-            found = await self._find(selectors)
-            if found is None:
+            match = await self._find(selectors)
+            if match is None:
                 return None
-            selector, field = found
+            selector, field = match
             why = "the field does not hold what was typed into it"
             for attempt in (self._type_by_keys, _fill):
                 try:
@@ -248,10 +248,10 @@ class MeetingPage:
         """
 
         async def act() -> str | None:
-            found = await self._find(selectors)
-            if found is None:
+            match = await self._find(selectors)
+            if match is None:
                 return None
-            selector, field = found
+            selector, field = match
             await _insist_on_focus(field)
             await self._page.keyboard.press(keys)
             return selector
@@ -263,10 +263,10 @@ class MeetingPage:
             await _press(field, 2)
         await _insist_on_focus(field)
         now = asyncio.get_running_loop().time
-        started = now()
+        started_at = now()
         await self._page.keyboard.press("Control+A")
         await self._page.keyboard.press("Delete")
-        slow = now() - started > SLOW_KEYS_S
+        is_slow = now() - started_at > SLOW_KEYS_S
         for number, part in enumerate(text.split("\n")):
             await _insist_on_focus(field)
             if number:
@@ -276,7 +276,7 @@ class MeetingPage:
             # a site that waits for some.
             if any(ord(character) > 0xFFFF for character in part):
                 await self._page.keyboard.insert_text(part)
-            elif len(part) < LONG_TEXT and not slow:
+            elif len(part) < LONG_TEXT and not is_slow:
                 await self._page.keyboard.type(part, delay=8)
             else:
                 await self._page.keyboard.insert_text(part[:-1])
@@ -284,13 +284,16 @@ class MeetingPage:
 
     async def _find(self, selectors: Sequence[str]) -> tuple[str, Locator] | None:
         for selector in selectors:
-            top = self._page.main_frame
-            places = await asyncio.gather(
-                *(_matches(f, selector, None if f is top else OTHER_FRAMES_S) for f in self._page.frames)
+            top_frame = self._page.main_frame
+            results = await asyncio.gather(
+                *(
+                    _matches(frame, selector, None if frame is top_frame else OTHER_FRAMES_S)
+                    for frame in self._page.frames
+                )
             )
-            for wanted in (True, False):  # a visible one, in any frame, before one that only exists
-                for locator, visible in places:
-                    if locator is not None and visible is wanted:
+            for must_be_visible in (True, False):  # a visible one, in any frame, before one that only exists
+                for locator, is_visible in results:
+                    if locator is not None and is_visible is must_be_visible:
                         return selector, locator
         return None
 
@@ -351,15 +354,15 @@ class MeetingPage:
         if self._closing:
             return
         self._closing = True
-        closed = True
+        is_closed = True
         task = asyncio.ensure_future(self._context.close())
         try:
             await asyncio.wait({task}, timeout=CLOSE_S)
-            closed = task.done()
+            is_closed = task.done()
         finally:
             _abandon(task)
             self.gone.set()
-            await self._on_close(closed)
+            await self._on_close(is_closed)
 
     async def _bounded(self, act: Coroutine[Any, Any, T], deadline_s: float, what: str) -> T:
         """Return the result of a call to the driver, or one of our errors, at the deadline at the latest."""
@@ -367,13 +370,13 @@ class MeetingPage:
             act.close()
             raise PageCrashed(f"The page is gone; it was asked to {what}.")
         task = asyncio.ensure_future(act)
-        gone = asyncio.ensure_future(self.gone.wait())
+        gone_task = asyncio.ensure_future(self.gone.wait())
         now = asyncio.get_running_loop().time
         deadline = now() + deadline_s
         try:
-            await asyncio.wait({task, gone}, timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, gone_task}, timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED)
             if now() > deadline + LATE_S:  # it was not the page: its answer may lie here unread
-                await asyncio.wait({task, gone}, timeout=LATE_S, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({task, gone_task}, timeout=LATE_S, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
             if self.gone.is_set():
@@ -388,7 +391,7 @@ class MeetingPage:
                 raise PageCrashed(f"The page went away while it was asked to {what}.") from error
             raise PageError(f"The page could not {what}: {error.message.splitlines()[0][:300]}") from error
         finally:
-            gone.cancel()
+            gone_task.cancel()
             _abandon(task)
 
 
@@ -422,10 +425,10 @@ def _kept_key(script: str, argument: object) -> str:
 
 async def _ask_kept(place: Place, script: str, argument: object) -> Any:
     key = _kept_key(script, argument)
-    answered = await place(_CALL_KEPT, key)
-    if answered is None:
-        answered = await place(_KEEP % script, [key, argument])
-    return answered["answer"]
+    answer = await place(_CALL_KEPT, key)
+    if answer is None:
+        answer = await place(_KEEP % script, [key, argument])
+    return answer["answer"]
 
 
 # A document that lets none of our scripts run keeps nothing, and is asked in full each time.
@@ -443,11 +446,11 @@ async def _matches(frame: Frame, selector: str, within_s: float | None) -> tuple
     """
     try:
         async with asyncio.timeout(within_s):
-            seen = frame.locator(f"{selector} >> visible=true")
-            if await seen.count():
-                return seen.first, True
-            there = frame.locator(selector)
-            return (there.first, False) if await there.count() else (None, False)
+            visible_locator = frame.locator(f"{selector} >> visible=true")
+            if await visible_locator.count():
+                return visible_locator.first, True
+            locator = frame.locator(selector)
+            return (locator.first, False) if await locator.count() else (None, False)
     except (DriverError, TimeoutError):
         return None, False
 
@@ -480,8 +483,8 @@ async def _press(target: Locator, deadline_s: float) -> None:
 
 def _was_made(error: DriverError) -> bool:
     """Return whether a click was made and only its answer is late: made again, it would switch a toggle back."""
-    _, made, afterwards = error.message.rpartition("performing click action")
-    return bool(made) and "retrying" not in afterwards and "intercepts pointer events" not in afterwards
+    _, click_log, log_end = error.message.rpartition("performing click action")
+    return bool(click_log) and "retrying" not in log_end and "intercepts pointer events" not in log_end
 
 
 class _FocusElsewhere(PageError):
@@ -509,8 +512,10 @@ async def _insist_on_focus(field: Locator) -> None:
     with contextlib.suppress(DriverError):
         await field.focus(timeout=1000)
     if not await field.evaluate(_HAS_FOCUS):
-        over = str(await field.evaluate(_OVER))[:120]
-        raise _FocusElsewhere(f"'{over}' lies over the field" if over else "something else on the page has the focus")
+        obstacle = str(await field.evaluate(_OVER))[:120]
+        raise _FocusElsewhere(
+            f"'{obstacle}' lies over the field" if obstacle else "something else on the page has the focus"
+        )
 
 
 # For a field that cannot have the focus; a page that listens hears of it all the same.

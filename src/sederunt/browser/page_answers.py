@@ -29,7 +29,7 @@ def states_of(answers: Sequence[object]) -> Iterator[Mapping[str, Any]]:
         yield {
             "realm": answer["realm"],
             "backend": "worklet" if answer.get("backend") == "worklet" else "encoded",
-            "tracks": [track for each in _listed(answer.get("tracks")) if (track := _track(each)) is not None],
+            "tracks": [track for entry in _listed(answer.get("tracks")) if (track := _track(entry)) is not None],
             "faults": [fault[:200] for fault in _listed(answer.get("faults")) if isinstance(fault, str)],
             "graphs": _count(answer.get("graphs")) or 0,
         }
@@ -53,4 +53,4 @@ def _count(value: object) -> int | None:
 def _track(value: object) -> Mapping[str, Any] | None:
     if not isinstance(value, dict) or _count(value.get("track")) is None:
         return None
-    return {name: given for name, kind in _TRACK.items() if type(given := value.get(name)) is kind}
+    return {name: field for name, kind in _TRACK.items() if type(field := value.get(name)) is kind}

@@ -65,8 +65,8 @@ def stopped(kind: str) -> PageTrouble:
     """Return the trouble that a stopped process of this kind is to the pages of its browser."""
     name, recovery = _KINDS.get(kind, (kind.rpartition(".")[2] or "process", Recovery.BY_BROWSER))
     seconds = (LOOKS_IN_A_ROW - 1) * LOOK_EVERY_S
-    seen = f"The {name.replace('_', ' ')} stood still for {seconds:g} s, stopped by a signal; it was ended."
-    return PageTrouble(cause=f"{name}_stopped", seen=seen, recovery=recovery)
+    description = f"The {name.replace('_', ' ')} stood still for {seconds:g} s, stopped by a signal; it was ended."
+    return PageTrouble(cause=f"{name}_stopped", seen=description, recovery=recovery)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,53 +107,55 @@ class ProcessWatch:
                 logger.exception("processes not looked at", action="process_watch_failed")
 
     async def _look(self) -> None:
-        watched = {browser.pid: browser for browser in self._browsers() if browser.pid and browser.seats}
-        if not watched:
+        browsers = {browser.pid: browser for browser in self._browsers() if browser.pid and browser.seats}
+        if not browsers:
             return
-        outside = {pid: browser for browser in watched.values() for pid in (browser.display_pid, browser.driver_pid)}
-        ours = list((await asyncio.to_thread(self._processes.look, watched, outside)).values())
-        self._look_at_gpu(watched, ours)
-        renderers = self._renderers(watched, ours)
-        self._look_at_zygotes(watched, ours)
+        outside = {pid: browser for browser in browsers.values() for pid in (browser.display_pid, browser.driver_pid)}
+        states = list((await asyncio.to_thread(self._processes.look, browsers, outside)).values())
+        self._look_at_gpu(browsers, states)
+        renderers = self._renderers(browsers, states)
+        self._look_at_zygotes(browsers, states)
         self.renderer_cpu.look(renderers)
-        mains_mb = {state.pid: state.memory_mb for state in ours if state.pid in watched}
-        self._look_at_hogs(watched, renderers, mains_mb)
-        for state in self._stopped.look(ours):
-            if state.session in watched:
-                _end(watched[state.session], state, kind_of(state.pid))
+        mains_mb = {state.pid: state.memory_mb for state in states if state.pid in browsers}
+        self._look_at_hogs(browsers, renderers, mains_mb)
+        for state in self._stopped.look(states):
+            if state.session in browsers:
+                _end(browsers[state.session], state, kind_of(state.pid))
                 self._gpu = {browser: gpu for browser, gpu in self._gpu.items() if gpu != state.pid}  # told already
             else:
                 browser = outside[state.pid]
                 _end(browser, state, "display" if state.pid == browser.display_pid else "driver")
 
-    def _renderers(self, watched: Mapping[int, Chromium], ours: Iterable[ProcessState]) -> list[ProcessState]:
+    def _renderers(self, browsers: Mapping[int, Chromium], states: Iterable[ProcessState]) -> list[ProcessState]:
         """Return the processes of pages. What kind each is, is read once; a renderer is a zygote at first."""
         kinds = {process: kind for process, kind in self._kinds.items() if kind != ZYGOTE}
         self._kinds = {
-            (state.pid, state.started): kinds.get((state.pid, state.started)) or kind_of(state.pid) for state in ours
+            (state.pid, state.started): kinds.get((state.pid, state.started)) or kind_of(state.pid) for state in states
         }
         return [
-            state for state in ours if self._kinds[state.pid, state.started] == RENDERER and state.session in watched
+            state for state in states if self._kinds[state.pid, state.started] == RENDERER and state.session in browsers
         ]
 
-    def _look_at_zygotes(self, watched: Mapping[int, Chromium], ours: Sequence[ProcessState]) -> None:
+    def _look_at_zygotes(self, browsers: Mapping[int, Chromium], states: Sequence[ProcessState]) -> None:
         """End the browsers that live on without a zygote. Whoever was one at few looks was becoming a renderer."""
-        before, self._zygotes = self._zygotes, {}
-        for state in ours:
+        previous, self._zygotes = self._zygotes, {}
+        for state in states:
             process = (state.pid, state.started)
-            if self._kinds[process] == ZYGOTE and state.session in watched:
-                looks = before[process].looks if process in before else 0
+            if self._kinds[process] == ZYGOTE and state.session in browsers:
+                looks = previous[process].looks if process in previous else 0
                 self._zygotes[process] = _Zygote(browser=state.session, looks=looks + 1)
-        alive = {state.pid for state in ours}
-        processes = {(state.pid, state.started) for state in ours}
-        lost = {zygote.browser for process, zygote in before.items() if process not in processes and zygote.is_sure}
-        for pid in lost & alive & watched.keys():
+        alive_pids = {state.pid for state in states}
+        processes = {(state.pid, state.started) for state in states}
+        lost_pids = {
+            zygote.browser for process, zygote in previous.items() if process not in processes and zygote.is_sure
+        }
+        for pid in lost_pids & alive_pids & browsers.keys():
             logger.error(ZYGOTE_DIED.seen, action=ZYGOTE_DIED.cause, browser=pid)
-            watched[pid].tell(ZYGOTE_DIED)
-            watched[pid].kill()
+            browsers[pid].tell(ZYGOTE_DIED)
+            browsers[pid].kill()
 
     def _look_at_hogs(
-        self, watched: Mapping[int, Chromium], renderers: Sequence[ProcessState], mains_mb: Mapping[int, float]
+        self, browsers: Mapping[int, Chromium], renderers: Sequence[ProcessState], mains_mb: Mapping[int, float]
     ) -> None:
         """Let pages that take too much CPU give way to others; end them where they go on, or take too much memory."""
         now = time.monotonic()
@@ -161,30 +163,32 @@ class ProcessWatch:
         for state in verdict.give_way:
             logger.warning("a page takes much CPU and gives way", action="page_gives_way", pid=state.pid)
             give_way(state.pid)
-        bots = {session: browser.seats for session, browser in watched.items()}
+        bots = {session: browser.seats for session, browser in browsers.items()}
         self._freeing = {session: until for session, until in self._freeing.items() if until > now}
-        settled = [state for state in renderers if state.session not in self._freeing]
-        large = beyond_memory(
-            settled, mains_mb, bots, self._page_memory_mb, lambda state: self.renderer_cpu.used_s(state, FILLING_S)
+        candidates = [state for state in renderers if state.session not in self._freeing]
+        oversized = beyond_memory(
+            candidates, mains_mb, bots, self._page_memory_mb, lambda state: self.renderer_cpu.used_s(state, FILLING_S)
         )
-        self._freeing |= {state.session: now + FREED_S for state in large}
-        for trouble, ended in ((PAGE_CPU_SPENT, verdict.end), (PAGE_MEMORY_SPENT, large)):
-            for state in ended:
+        self._freeing |= {state.session: now + FREED_S for state in oversized}
+        for trouble, culprits in ((PAGE_CPU_SPENT, verdict.end), (PAGE_MEMORY_SPENT, oversized)):
+            for state in culprits:
                 logger.error(trouble.seen, action=trouble.cause, pid=state.pid)
-                watched[state.session].tell(trouble)
+                browsers[state.session].tell(trouble)
                 kill(state.pid)
 
-    def _look_at_gpu(self, watched: Mapping[int, Chromium], ours: Iterable[ProcessState]) -> None:
+    def _look_at_gpu(self, browsers: Mapping[int, Chromium], states: Iterable[ProcessState]) -> None:
         """Tell the pages of a browser whose GPU process is gone: the browser starts another."""
-        alive = {state.pid for state in ours}
+        alive_pids = {state.pid for state in states}
         for pid, gpu in list(self._gpu.items()):
-            if gpu not in alive:
+            if gpu not in alive_pids:
                 del self._gpu[pid]
-                if pid in watched and pid in alive:
-                    seen = "The GPU process ended; the browser starts another."
-                    watched[pid].tell(PageTrouble(cause="gpu_process_died", seen=seen, recovery=Recovery.BY_BROWSER))
-        for state in ours:
-            if state.session in watched and state.session not in self._gpu and kind_of(state.pid) == GPU:
+                if pid in browsers and pid in alive_pids:
+                    description = "The GPU process ended; the browser starts another."
+                    browsers[pid].tell(
+                        PageTrouble(cause="gpu_process_died", seen=description, recovery=Recovery.BY_BROWSER)
+                    )
+        for state in states:
+            if state.session in browsers and state.session not in self._gpu and kind_of(state.pid) == GPU:
                 self._gpu[state.session] = state.pid
 
 

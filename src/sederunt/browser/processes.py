@@ -76,21 +76,21 @@ def _value_of(variable: str, folder: Path) -> str | None:
         environment = (folder / "environ").read_bytes()
     except OSError:  # not ours to read, or gone
         return None
-    wanted = f"{variable}=".encode()
+    prefix = f"{variable}=".encode()
     for entry in environment.split(b"\0"):
-        if entry.startswith(wanted):
-            return entry[len(wanted) :].decode("ascii", errors="replace")
+        if entry.startswith(prefix):
+            return entry[len(prefix) :].decode("ascii", errors="replace")
     return None
 
 
 def sweep_orphans() -> int:
     """Kill what a killed process of ours left behind; returns how many."""
-    swept = 0
+    count = 0
     for pid in list(orphans()):
-        swept += kill(pid)
-    if swept:
-        logger.warning("orphans were killed", action="orphans_swept", count=swept)
-    return swept
+        count += kill(pid)
+    if count:
+        logger.warning("orphans were killed", action="orphans_swept", count=count)
+    return count
 
 
 def kill_launched(launch: str) -> int:
@@ -114,21 +114,21 @@ def when_ended(pid: int, call: Callable[[], None]) -> Callable[[], None]:
     is ever called.
     """
     try:
-        watched = os.pidfd_open(pid)
+        descriptor = os.pidfd_open(pid)
     except (AttributeError, OSError):
         return lambda: None
     loop = asyncio.get_running_loop()
 
     def end() -> None:
-        nonlocal watched
-        if watched >= 0:
-            loop.remove_reader(watched)
-            os.close(watched)
-            watched = -1
+        nonlocal descriptor
+        if descriptor >= 0:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
+            descriptor = -1
 
     def ended() -> None:
         end()
         call()
 
-    loop.add_reader(watched, ended)
+    loop.add_reader(descriptor, ended)
     return end

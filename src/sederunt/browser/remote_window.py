@@ -69,13 +69,13 @@ class RemoteWindow:
         self._session.on("Page.frameNavigated", self._loaded)
         self._page.on("framenavigated", self._moved)
         if self._places is not None:
-            self._session.on("Fetch.requestPaused", lambda paused: self._spawn(self._judge(paused)))
+            self._session.on("Fetch.requestPaused", lambda request: self._spawn(self._judge(request)))
             await self._session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
         self._page.on("close", lambda _page: self.gone.set())
         self._page.on("crash", lambda _page: self.gone.set())
         self._context.on("page", self._popped_up)
         # What another window was to open is told here at once; the window itself may not know it yet.
-        self._session.on("Page.windowOpen", lambda opening: self._spawn(self._open_here(str(opening["url"]))))
+        self._session.on("Page.windowOpen", lambda event: self._spawn(self._open_here(str(event["url"]))))
         await self._session.send("Page.enable")
         self._page.on("filechooser", lambda _chooser: None)  # nothing of this machine is handed out
         await self._session.send("Page.startScreencast", {"format": "jpeg", "quality": QUALITY})
@@ -109,12 +109,12 @@ class RemoteWindow:
         Args:
             page: the one that they see (`WindowView.page`); None for that of the last picture.
         """
-        seen = self._pictured if page is None else page
+        page_number = self._pictured if page is None else page
         try:
             async with asyncio.timeout(ACT_S):
                 for name, *arguments in inputs:
                     with contextlib.suppress(DriverError, ValueError, TypeError, IndexError):
-                        if seen == self._document or _is_for_any_page(WindowInput(name), arguments):
+                        if page_number == self._document or _is_for_any_page(WindowInput(name), arguments):
                             await self._do(WindowInput(name), arguments)
         except TimeoutError:
             raise PageStuck(f"The page did not take the input within {ACT_S:g} s.") from None
@@ -146,8 +146,8 @@ class RemoteWindow:
             case WindowInput.TYPE:
                 await keyboard.insert_text(str(arguments[0])[:MOST_TEXT])
             case WindowInput.SIZE:
-                wide, high = (int(value) for value in arguments[:2])
-                self._size = _within(wide, SMALLEST[0], LARGEST[0]), _within(high, SMALLEST[1], LARGEST[1])
+                width, height = (int(value) for value in arguments[:2])
+                self._size = _within(width, SMALLEST[0], LARGEST[0]), _within(height, SMALLEST[1], LARGEST[1])
                 await self._page.set_viewport_size({"width": self._size[0], "height": self._size[1]})
             case WindowInput.BACK:
                 await self._page.go_back(wait_until="commit", timeout=ACT_S * 1000)
@@ -164,8 +164,8 @@ class RemoteWindow:
                 await self._page.keyboard.insert_text(key)
 
     def _point(self, arguments: Sequence[Any]) -> tuple[float, float]:
-        across, down = (max(0.0, min(float(value), 1.0)) for value in arguments[:2])
-        return across * self._size[0], down * self._size[1]
+        x, y = (max(0.0, min(float(value), 1.0)) for value in arguments[:2])
+        return x * self._size[0], y * self._size[1]
 
     def _shown(self, event: Mapping[str, Any]) -> None:
         self._due = event["sessionId"]
@@ -183,10 +183,10 @@ class RemoteWindow:
         document = self._document
         with contextlib.suppress(DriverError, TimeoutError):
             async with asyncio.timeout(within_s):
-                made = await self._session.send("Page.captureScreenshot", {"format": "jpeg", "quality": QUALITY})
+                screenshot = await self._session.send("Page.captureScreenshot", {"format": "jpeg", "quality": QUALITY})
             if document == self._document:
                 self._pictured = document
-                self._picture(made["data"])
+                self._picture(screenshot["data"])
 
     def _picture(self, data: str) -> None:
         self._jpeg = base64.b64decode(data)
@@ -201,18 +201,18 @@ class RemoteWindow:
 
     async def _go_on(self) -> None:
         """Let the browser make its next picture."""
-        due, self._due = self._due, None
-        if due is not None:
+        session_id, self._due = self._due, None
+        if session_id is not None:
             with contextlib.suppress(DriverError):
-                await self._session.send("Page.screencastFrameAck", {"sessionId": due})
+                await self._session.send("Page.screencastFrameAck", {"sessionId": session_id})
 
-    async def _judge(self, paused: Mapping[str, Any]) -> None:
+    async def _judge(self, event: Mapping[str, Any]) -> None:
         assert self._places is not None
-        refused = not await self._places.may_open(str(paused["request"]["url"]))
+        is_refused = not await self._places.may_open(str(event["request"]["url"]))
         with contextlib.suppress(DriverError):  # the page is gone, or went on
-            what = "Fetch.failRequest" if refused else "Fetch.continueRequest"
-            reason = {"errorReason": "AddressUnreachable"} if refused else {}
-            await self._session.send(what, {"requestId": paused["requestId"], **reason})
+            method = "Fetch.failRequest" if is_refused else "Fetch.continueRequest"
+            parameters = {"errorReason": "AddressUnreachable"} if is_refused else {}
+            await self._session.send(method, {"requestId": event["requestId"], **parameters})
 
     async def _open_here(self, url: str) -> None:
         """Open what another window was to open in this one: there is but one to be seen."""

@@ -28,11 +28,11 @@ class RendererCpu:
 
     def look(self, renderers: Iterable[ProcessState]) -> None:
         """Take one look at the renderers; those that have ended are forgotten."""
-        before, self._looks = self._looks, {}
+        previous, self._looks = self._looks, {}
         for state in renderers:
             key = (state.pid, state.started)
-            kept = self._looks[key] = before.get(key, (state.session, deque(maxlen=KEPT_LOOKS)))
-            kept[1].append((self._now(), state.cpu_s))
+            history = self._looks[key] = previous.get(key, (state.session, deque(maxlen=KEPT_LOOKS)))
+            history[1].append((self._now(), state.cpu_s))
 
     def used_s(self, state: ProcessState, within_s: float) -> float:
         """Return the CPU-seconds that a renderer used in the last so many seconds."""
@@ -46,18 +46,20 @@ class RendererCpu:
             answered_s: seconds since the page answered at last; by then its renderer was there, and calm.
         """
         now = self._now()
-        ours = [looks for session, looks in self._looks.values() if session == browser]
-        return max((_used(looks, now - within_s) for looks in ours if _was_calm(looks, now - answered_s)), default=0.0)
+        histories = [looks for session, looks in self._looks.values() if session == browser]
+        return max(
+            (_used(looks, now - within_s) for looks in histories if _was_calm(looks, now - answered_s)), default=0.0
+        )
 
 
 def _was_calm(looks: Iterable[tuple[float, float]], until: float) -> bool:
-    before = [(at, cpu_s) for at, cpu_s in looks if until - BEFORE_S <= at <= until]
-    if not before:
+    readings = [(at, cpu_s) for at, cpu_s in looks if until - BEFORE_S <= at <= until]
+    if not readings:
         return False
-    (began, began_cpu_s), (ended, ended_cpu_s) = before[0], before[-1]
-    return ended_cpu_s - began_cpu_s <= CALM_CORES * (ended - began)
+    (first_at, first_cpu_s), (last_at, last_cpu_s) = readings[0], readings[-1]
+    return last_cpu_s - first_cpu_s <= CALM_CORES * (last_at - first_at)
 
 
 def _used(looks: Iterable[tuple[float, float]], since: float) -> float:
-    seen = [cpu_s for at, cpu_s in looks if at >= since]
-    return seen[-1] - seen[0] if seen else 0.0
+    readings = [cpu_s for at, cpu_s in looks if at >= since]
+    return readings[-1] - readings[0] if readings else 0.0

@@ -54,7 +54,7 @@ def _may_make_namespaces(user: OtherUser | None) -> bool:
         return False
     try:
         trial = (unshare, "--user", "--net", "--pid", "--fork", "true")
-        made = subprocess.run(user.tied(trial) if user else trial, capture_output=True, timeout=PROBE_S, cwd="/")
+        result = subprocess.run(user.tied(trial) if user else trial, capture_output=True, timeout=PROBE_S, cwd="/")
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return made.returncode == 0
+    return result.returncode == 0

@@ -61,14 +61,14 @@ class BrowserStart:
         if not most_mb or _bears.get((executable, most_mb)) is False:
             return await self._launch_with(0)
         browser = await self._launch_with(max(most_mb + RESERVED_MB, LEAST_MB))
-        opens = _bears.get((executable, most_mb)) or await _opens_a_page(browser)
-        if opens is None:  # a page that died of the limit as it began may be waited for in vain: the next one tells
-            opens = await _opens_a_page(browser)
-        if opens is None:  # a machine with too much to do says nothing about the limit
+        is_usable = _bears.get((executable, most_mb)) or await _opens_a_page(browser)
+        if is_usable is None:  # a page that died of the limit as it began may be waited for in vain: the next one tells
+            is_usable = await _opens_a_page(browser)
+        if is_usable is None:  # a machine with too much to do says nothing about the limit
             logger.warning(TOO_SLOW.format(seconds=START_S), action="page_memory_untried")
             return browser
-        _bears[executable, most_mb] = opens
-        if not opens:
+        _bears[executable, most_mb] = is_usable
+        if not is_usable:
             logger.warning(NO_LIMIT.format(executable=executable), action="page_memory_unlimited")
             await browser.close()
             return await self._launch_with(0)
@@ -100,8 +100,10 @@ class BrowserStart:
                     handle_sighup=False,
                 )
         except (DriverError, TimeoutError) as error:
-            first = str(error).strip().splitlines()[0] if str(error).strip() else f"no answer within {START_S:g} s"
-            raise SetupError(f"{profile.executable} does not start: {first} Start it by hand to see why.") from error
+            first_line = str(error).strip().splitlines()[0] if str(error).strip() else f"no answer within {START_S:g} s"
+            raise SetupError(
+                f"{profile.executable} does not start: {first_line} Start it by hand to see why."
+            ) from error
 
     def _user(self) -> OtherUser | None:
         """Return as whom it runs: nobody but us is let in to a person's display, who goes where they like."""

@@ -89,15 +89,15 @@ class SessionProcesses:
             numbers = {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208  # no paths
         except OSError:
             return {}
-        asked = (frozenset(sessions), frozenset(beside))
+        scope = (frozenset(sessions), frozenset(beside))
         # A process may begin a session after it was read, and its number may come to another one.
-        if asked != self._asked or self._looks % LOOKS_UNTIL_ALL == 0:
+        if scope != self._asked or self._looks % LOOKS_UNTIL_ALL == 0:
             self._others = set()
-        self._asked, self._looks = asked, self._looks + 1
-        found = {state.pid: state for state in map(self._read, numbers - self._others) if state is not None}
-        ours = {pid: state for pid, state in found.items() if state.session in asked[0] or pid in asked[1]}
-        self._others = (self._others & numbers) | (found.keys() - ours.keys())
-        return ours
+        self._asked, self._looks = scope, self._looks + 1
+        states = {state.pid: state for state in map(self._read, numbers - self._others) if state is not None}
+        selected = {pid: state for pid, state in states.items() if state.session in scope[0] or pid in scope[1]}
+        self._others = (self._others & numbers) | (states.keys() - selected.keys())
+        return selected
 
 
 class StoppedProcesses:
@@ -114,8 +114,11 @@ class StoppedProcesses:
     def look(self, states: Iterable[ProcessState]) -> list[ProcessState]:
         """Take one look at the processes; returns those that have been stopped for too long."""
         stopped = [state for state in states if state.is_stopped]
-        self._looks = {(one.pid, one.started): self._looks.get((one.pid, one.started), 0) + 1 for one in stopped}
-        return [one for one in stopped if self._looks[one.pid, one.started] >= self._enough]
+        self._looks = {
+            (process.pid, process.started): self._looks.get((process.pid, process.started), 0) + 1
+            for process in stopped
+        }
+        return [process for process in stopped if self._looks[process.pid, process.started] >= self._enough]
 
 
 def kind_of(pid: int) -> str:
@@ -126,5 +129,5 @@ def kind_of(pid: int) -> str:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").split()
     except OSError:
         return ""
-    told = dict(word.removeprefix("--").split("=", 1) for word in words if word.startswith("--") and "=" in word)
-    return told.get("utility-sub-type") or told.get("type") or ("browser" if words else "")
+    switches = dict(word.removeprefix("--").split("=", 1) for word in words if word.startswith("--") and "=" in word)
+    return switches.get("utility-sub-type") or switches.get("type") or ("browser" if words else "")

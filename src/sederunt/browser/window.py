@@ -44,10 +44,10 @@ async def sign_in_by_hand(
         context, page = await _window(browser, settings)
         with contextlib.suppress(DriverError):  # a page that loads slowly, or not, is for the person to see
             await page.goto(url, wait_until="commit")
-        acting = asyncio.ensure_future(shown(page)) if shown else None
+        acting_task = asyncio.ensure_future(shown(page)) if shown else None
         state = await _state_at_the_end(browser, context)
-        if acting is not None:
-            await acting
+        if acting_task is not None:
+            await acting_task
         return state
 
 
