@@ -1,7 +1,7 @@
-"""The unprivileged user that browsers run as where the service is root.
+"""The unprivileged user that browsers run as if the service is root.
 
-Chromium's sandbox does not run as root; and a page that leaves the sandbox is then whoever the browser is, which must
-not be the owner of the recordings and the keys.
+Chromium's sandbox does not run as root; and a page that leaves the sandbox has the browser's user, who must not be the
+owner of the recordings and the keys.
 """
 
 import os
@@ -18,10 +18,10 @@ from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
 
 OWN_NAME = "sederunt-browser"
-OWN_NUMBER = 65_530  # handed out by no distribution, nor by systemd; within the numbers that containers map
+OWN_NUMBER = 65_530  # assigned by no distribution, nor by systemd; within the numbers that containers map
 TRIAL_S = 10.0
 
-# The driver makes a profile that is root's, and starts this: the profile and the browser become the other user's.
+# The driver makes a profile owned by root and starts this script, which gives profile and browser to the other user.
 _GIVE_AWAY = """for argument; do
   case "$argument" in --user-data-dir=*) chown {uid}:{gid} "${{argument#*=}}" ;; esac
 done
@@ -41,10 +41,10 @@ class OtherUser:
 
 
 def browser_user_of(settings: BrowserSettings, executable: Path) -> OtherUser | None:
-    """Return as whom this program is started; None: as whoever we are, for we are not root, or nobody else can start
+    """Return the user that starts this program; None for our own, because we are not root, or no other user can start
     it, or the setting says root.
 
-    Raises SetupError where the setting names nobody.
+    Raises SetupError if the setting names an unknown user.
     """
     if os.geteuid() != 0 or settings.user == "root":
         return None
@@ -53,10 +53,10 @@ def browser_user_of(settings: BrowserSettings, executable: Path) -> OtherUser | 
 
 
 def folder_for(user: OtherUser | None, folder: Path) -> Path:
-    """Return where browsers of this user write, within the driver's folder; made where it is missing."""
+    """Return where browsers of this user write, within the driver's folder; make it if it is missing."""
     if user is None:
         return folder
-    folder.chmod(0o711)  # passed through, not listed
+    folder.chmod(0o711)  # can be entered, not listed
     subfolder = folder / "browsers"
     subfolder.mkdir(mode=0o700, exist_ok=True)
     os.chown(subfolder, user.uid, user.gid)
@@ -64,10 +64,10 @@ def folder_for(user: OtherUser | None, folder: Path) -> Path:
 
 
 def program_for(user: OtherUser | None, folder: Path, executable: Path, most_mb: int) -> Path:
-    """Return what the driver starts so that this program runs as the user, with a limit for each of its processes.
+    """Return the script that the driver starts to run this program as the user, with a limit for each of its processes.
 
     Args:
-        folder: the driver's; no browser may write there, since root starts what lies in it.
+        folder: the driver's; no browser may write there, since root starts the files in it.
         most_mb: memory of a process; 0 for no limit.
     """
     script = folder / f"start-{executable.name}-{most_mb}"
@@ -82,12 +82,11 @@ def program_for(user: OtherUser | None, folder: Path, executable: Path, most_mb:
             encoding="utf-8",
         )
         draft.chmod(0o700)
-        draft.replace(script)  # whole: another browser may be starting by it
+        draft.replace(script)  # atomically: another browser may be starting with it
     return script
 
 
 def _named(name: str) -> OtherUser:
-    """Return the user of this name or number. Raises SetupError."""
     if name == "auto":
         try:
             entry = pwd.getpwnam(OWN_NAME)
@@ -108,7 +107,7 @@ def _named(name: str) -> OtherUser:
 
 @cache
 def _can_start(user: OtherUser, executable: Path, temporary: str) -> bool:
-    """Return whether the user reaches the program and the folder of temporary files."""
+    # Returns whether the user has access to the program and the folder of temporary files.
     if shutil.which("setpriv") is None:
         return False
     access_test = ("sh", "-c", 'test -x "$1" && test -x "$2"', "sh", str(executable), temporary)

@@ -23,18 +23,18 @@ from sederunt.settings import BrowserSettings
 
 CLOSE_S = 5.0
 TRIES, TRY_S = 20, 0.1  # the network service starts a little after the browser (measured: 0.1 to 0.3 s)
-NETWORK_SERVICE = "network.mojom.NetworkService"  # all sockets of a browser's pages are this process's
+NETWORK_SERVICE = "network.mojom.NetworkService"  # this process owns all sockets of a browser's pages
 
 logger = log.get(component="browser")
 
 
 class Chromium:
-    """Async context manager around one browser process. `seats` counts the bots in it, also those on their way.
+    """Async context manager around one browser process. `seats` counts the bots in it, including those on their way.
 
     Args:
         guarded: whether `places` is asked before it opens a document.
         endpoints: address:port on this machine that its pages may reach.
-        loopback: whether its pages find anything else of this machine by name or number.
+        loopback: whether its pages can reach anything else on this machine by name or number.
         display: of a headful browser; None makes one of its own.
         authority: file with that display's cookie.
     """
@@ -54,11 +54,11 @@ class Chromium:
     ) -> None:
         self.mode, self.private = mode, private
         self.seats = 0
-        self.account_id: UUID | None = None  # whose bots it has had; None before the first
+        self.account_id: UUID | None = None  # account of its bots; None before the first
         self.pid = 0
         self.gone = asyncio.Event()
         self.places = Places(settings.host_rules)
-        self._guarded = guarded and display is None  # on a display of their own people go where they like
+        self._guarded = guarded and display is None  # on their own display people may open anything
         self._start = BrowserStart(
             driver=driver,
             settings=settings,
@@ -69,7 +69,7 @@ class Chromium:
             authority=authority,
         )
         self.spoiled = False  # a page in it could not be closed: it takes no more bots
-        self.listeners: list[Callable[[PageTrouble], None]] = []  # its pages, that hear what befell it
+        self.listeners: list[Callable[[PageTrouble], None]] = []  # its pages, which hear of its troubles
         self._browser: Browser | None = None
         self._unwatch: Callable[[], None] = lambda: None
 
@@ -88,10 +88,8 @@ class Chromium:
         return self
 
     async def _make_ready(self) -> dict[str, int]:
-        """Have it ask before it opens a document; return the process id for each kind of process.
-
-        Raises SetupError of a browser that started and answers nothing: it would hold up others.
-        """
+        # Has the browser ask before it opens a document; returns the process id for each kind of process. Raises
+        # SetupError if the browser started but does not answer: it would hold up others.
         assert self._browser is not None
         try:
             async with asyncio.timeout(START_S):
@@ -109,14 +107,12 @@ class Chromium:
         return processes
 
     def _network_ended(self) -> None:
-        """Kill a browser whose network service died.
-
-        It would start another, but the pages' connections do not come back, and nothing tells the pages or the driver:
-        a bot would sit in silence for ever. A browser that is gone is noticed, and its bots get fresh pages.
-
-        A network service also ends with its browser, and before the driver reports that. Then the browser or its driver
-        is what died, and each is reported by whoever watches it.
-        """
+        # Kills a browser whose network service died. The browser would start another, but the pages' connections do not
+        # come back, and neither the pages nor the driver notice: a bot would sit in silence for ever. The end of a
+        # browser is noticed, and its bots get fresh pages.
+        #
+        # A network service also ends with its browser, before the driver reports that. Then the browser or its driver
+        # died, and their own watchers report it.
         if not (self.gone.is_set() or is_ending(self.pid) or is_ending(self.driver_pid)):
             logger.warning("network service of a browser died", action="network_service_died", pid=self.pid)
             description = "The network service ended, and with it every connection of the page."
@@ -124,7 +120,7 @@ class Chromium:
             self.kill()
 
     def lose_driver(self) -> None:
-        """End a browser whose driver ended: nobody can ask it anything, and nobody will tell of its end."""
+        """End a browser whose driver ended: nothing can be asked of it, and its end would not be reported."""
         if not self.gone.is_set():
             description = "The driver of the browsers ended."
             self.tell(PageTrouble(cause="driver_died", seen=description, recovery=Recovery.FRESH_BROWSER))
@@ -133,12 +129,12 @@ class Chromium:
 
     @property
     def driver_pid(self) -> int:
-        """Return the process by which it is asked."""
+        """Return the process of its driver."""
         return self._start.driver.pid
 
     @property
     def display_pid(self) -> int:
-        """Return the process of its display; 0 where it has none of its own."""
+        """Return the process of its display; 0 if it has none of its own."""
         return self._start.display.pid if self._start.display is not None else 0
 
     def tell(self, trouble: PageTrouble) -> None:
@@ -153,7 +149,7 @@ class Chromium:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close, and after CLOSE_S kill: this returns with the browser gone."""
+        # Closes the browser, and kills it after CLOSE_S: on return the browser is gone.
         self.spoiled = True
         self._unwatch()
         browser, self._browser = self._browser, None
@@ -169,10 +165,10 @@ class Chromium:
         await self._start.close_display()
 
     def kill(self) -> None:
-        """End it at once, also one that never said which process it is."""
+        """End it at once, even if its process id never became known."""
         if self.gone.is_set():
             return
-        self.spoiled = True  # whoever comes before its end is known would come in vain
+        self.spoiled = True  # a bot seated before its end is known would be lost
         logger.warning("browser killed", action="browser_killed", pid=self.pid)
         if self.pid:
             kill(self.pid)
@@ -181,6 +177,5 @@ class Chromium:
 
 
 async def _listed(session: CDPSession) -> dict[str, int]:
-    """Return the process id for each kind of process that runs."""
     processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
     return {str(process["type"]): int(process["id"]) for process in processes}

@@ -1,6 +1,6 @@
-"""What a browser costs each of its bots: the CPU and memory of its processes, shared among who sat in it meanwhile.
+"""A browser's costs for each of its bots: the CPU and memory of its processes, shared among the bots in it meanwhile.
 
-Read when a bot comes, when one goes, and when it is asked for: while nobody does, it costs nothing.
+They are read only when a bot comes or goes and on request, and cost nothing in between.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ class CostShare:
     """One bot's part of a browser."""
 
     cpu_s: float  # since the bot came
-    memory_mib: float | None  # now: its share of what the processes hold, counted once; None where that is not told
+    memory_mib: float | None  # now: its share of the processes' memory, shared pages counted once; None if unknown
 
 
 class SharedCost:
@@ -25,11 +25,11 @@ class SharedCost:
 
     def __init__(self) -> None:
         self._spent: dict[tuple[int, float], float] = {}  # CPU-seconds of each process when it was read last
-        self._share_s = 0.0  # what somebody would have to bear who sat here from the beginning
+        self._share_s = 0.0  # CPU-seconds of one seat since the beginning
         self._lock = asyncio.Lock()
 
     async def settle(self, pid: int, seats: int) -> float:
-        """Return one seat's sum from the beginning, once what was spent since the last time is divided among seats."""
+        """Divide the CPU time spent since the last call among the seats; return one seat's sum since the beginning."""
         async with self._lock:
             if pid:
                 cpu_s_by_process = await asyncio.to_thread(_spent_by, pid)
@@ -49,7 +49,7 @@ class SharedCost:
 
 
 def family_of(pid: int) -> list[psutil.Process]:
-    """Return a process and all that it started; empty where it has ended."""
+    """Return a process and all its descendants; empty if it has ended."""
     try:
         root = psutil.Process(pid)
         return [root, *root.children(recursive=True)]
@@ -69,12 +69,12 @@ def _spent_by(pid: int) -> dict[tuple[int, float], float]:
 
 
 def _held_by(pid: int) -> int:
-    """Return the proportional set size of a process with its children, in KiB; 0 where it cannot be read."""
+    # Returns the proportional set size of a process with its children, in KiB; 0 if it cannot be read.
     return sum(pss_of(process.pid) for process in family_of(pid))
 
 
 def pss_of(pid: int) -> int:
-    """Return the proportional set size of one process in KiB; 0 where it cannot be read."""
+    """Return the proportional set size of one process in KiB; 0 if it cannot be read."""
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith("Pss:"):

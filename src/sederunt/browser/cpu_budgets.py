@@ -1,7 +1,7 @@
-"""Pages that take the machine's processors: endless loops, in a worker for instance, where no call gets stuck by them.
+"""Limit pages that take too much CPU: endless loops, for instance in a worker, where they block no call.
 
-Each renderer has CPU-seconds that come back evenly, as every budget of a page. One that lives beyond half of what its
-page may have for good has to give way first, at a higher niceness: then it costs nobody but itself.
+Each renderer has CPU-seconds that come back evenly, like every budget of a page. A renderer that exceeds half of what
+its page may use permanently first gets a higher niceness: then it slows down only itself.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ NICE_SHARE = 0.5  # of the budget's rate and size
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CpuVerdict:
-    """What is to be done about processes that take too much."""
+    """The measures against processes that take too much."""
 
     give_way: list[ProcessState]
     end: list[ProcessState]
@@ -35,7 +35,7 @@ class _Renderer:
 
 @dataclass(slots=True)
 class CpuBudgets:
-    """The buckets of all renderers, by looks at their processes.
+    """The buckets of all renderers, filled from looks at their processes.
 
     Args:
         size: CPU-seconds of a full bucket; 0 for no limit.
@@ -73,7 +73,7 @@ class CpuBudgets:
 
 
 def give_way(pid: int) -> None:
-    """Have all threads of a process wait for others. New ones inherit it."""
+    """Give all threads of a process a higher niceness. New ones inherit it."""
     with contextlib.suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
-"""A display for headful browsers: an Xvfb of our own, one per browser, ended with it.
+"""A display for headful browsers: our own Xvfb, one per browser, which ends with it.
 
-Whoever knows its cookie sees the screen and can press keys, so the cookie lies in a file of this user alone.
+Anyone who knows its cookie sees the screen and can press keys, so the cookie's file is readable by this user only.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ SCREEN = "1280x863x24"  # the window of the launch profile, exactly
 class Display:
     """Run an Xvfb for as long as the block lasts.
 
-    `name` is the value of DISPLAY, such as ":99", `authority` the value of XAUTHORITY: nobody gets in without.
+    `name` is the value of DISPLAY, such as ":99", `authority` the value of XAUTHORITY, without which nobody gets in.
 
     Args:
-        user: whose browser it shows, where that is not ours; it runs as that one too.
+        user: the owner of the browser, if not our user; the display runs as that user too.
         temporary: where that user may write.
     """
 
@@ -39,7 +39,7 @@ class Display:
 
     @property
     def pid(self) -> int:
-        """Return its process; 0 where it does not run."""
+        """Return its process; 0 if it does not run."""
         return self._process.pid if self._process is not None else 0
 
     async def __aenter__(self) -> "Display":
@@ -94,7 +94,7 @@ class Display:
 
 
 def _cookie_file(user: OtherUser | None, folder: Path) -> Path:
-    """Write a fresh cookie that is good for any display of this machine, in the format that libXau reads."""
+    # Writes a fresh cookie that is valid for any display of this machine, in libXau's format.
     descriptor, name = tempfile.mkstemp(prefix="sederunt-display-", dir=folder)  # 0600
     if user is not None:
         os.fchown(descriptor, user.uid, user.gid)
@@ -106,9 +106,7 @@ def _cookie_file(user: OtherUser | None, folder: Path) -> Path:
 
 
 def _dying_with_parent() -> tuple[str, ...]:
-    """Return the command by which the kernel ends the display when we are killed, where util-linux is there to ask for
-    it.
-    """
+    # Returns the command that has the kernel end the display when we are killed, if util-linux is installed.
     setpriv = shutil.which("setpriv")
     return (setpriv, "--pdeathsig", "TERM", "--") if setpriv else ()
 

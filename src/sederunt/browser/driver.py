@@ -1,11 +1,11 @@
 """The browser driver of this process, and the folder where it and its browsers write while they run.
 
-A folder is removed by its owner. A process that was killed cannot do that, so the next one that starts a driver does:
-a folder has an owner for as long as somebody holds its lock, which the kernel lets go with the process. Those who
-clean temporary files on a machine honour such locks too.
+A folder is removed by its owner. A killed process cannot do that, so the next process that starts a driver does: a
+folder has an owner as long as its lock is held, and the kernel releases the lock with the process. Programs that clean
+temporary files honour such locks too.
 
-It lies where temporary files lie, not in the data directory: that one may be on a slow disk, where the memory that a
-browser's processes share would then be as well, and its path may be too long for the socket that Chromium makes.
+The folder is among the temporary files, not in the data directory: that may be on a slow disk, which would then also
+hold the shared memory of a browser's processes, and its path may be too long for Chromium's socket.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from sederunt.errors import SetupError
 
 PREFIX = "sederunt-browsers-"
 PIPE_FILTER = Path(__file__).with_name("node") / "pipe_filter.cjs"
-# What the driver may see of our environment.
+# The part of our environment that the driver may see.
 _OF_DRIVER = KNOWN_VARIABLES | {"TMPDIR", "DEBUG"}
 _OF_DRIVER_PREFIXES = (*KNOWN_PREFIXES, "NODE_", "PLAYWRIGHT_", "PW")
 
@@ -42,23 +42,21 @@ logger = log.get(component="browser")
 
 @dataclass(frozen=True, slots=True)
 class BrowserDriver:
-    """A driver that runs, and the folder for what its browsers write."""
+    """A running driver, and the folder in which its browsers write."""
 
     playwright: Playwright
     folder: Path
     pid: int
-    gone: asyncio.Event  # its browsers are gone with it, and tell nobody
+    gone: asyncio.Event  # its browsers end with it, without any report
 
 
 @asynccontextmanager
 async def running_driver() -> AsyncIterator[BrowserDriver]:
-    """Provide one driver process, with nothing left on disk afterwards; what killed processes left there is removed
-    first.
-    """
+    """Provide one driver process that leaves nothing on disk; remove the leftovers of killed processes first."""
     await asyncio.to_thread(sweep_folders)
     with own_folder() as folder:
         variables = {"NODE_OPTIONS": _node_options(os.environ.get("NODE_OPTIONS", "")), "TMPDIR": str(folder)}
-        with suppress(DriverError):  # without its program; starting it says so
+        with suppress(DriverError):  # its program is missing; starting it says so
             variables["PLAYWRIGHT_NODEJS_PATH"] = str(_forgetful(compute_driver_executable()[0], folder))
         with _environment(variables):
             starting = async_playwright()
@@ -67,7 +65,7 @@ async def running_driver() -> AsyncIterator[BrowserDriver]:
             except Exception as error:
                 raise SetupError(await _why_not_started()) from error
         gone_event = asyncio.Event()
-        client: Any = starting  # the driver's client has no public word for its process
+        client: Any = starting  # the driver's client has no public access to its process
         pid = int(client._client._transport._proc.pid)
         unwatch = when_ended(pid, gone_event.set)
         try:
@@ -78,18 +76,16 @@ async def running_driver() -> AsyncIterator[BrowserDriver]:
 
 
 def _node_options(others: str) -> str:
-    """Return the options of the driver's program; without the file that filters its browsers' messages it ends at once,
-    and a browser whose messages the file does not find is not started: one page could end the driver of all.
-    """
+    # Without the file that filters its browsers' messages, the driver's program ends at once, and a browser whose
+    # messages the file does not find is not started: otherwise one page could end the driver of all.
     quoted = str(PIPE_FILTER).replace("\\", "\\\\").replace('"', '\\"')
     # A small young generation: 30 MiB less with eight bots, CPU unchanged (measured).
     return f'{others} --max-semi-space-size=1 --require "{quoted}"'.strip()
 
 
 def _forgetful(program: str, folder: Path) -> Path:
-    """Return what starts a program without those variables of ours that it needs not: it reads what pages say, and
-    ours have the token of the bus, or the keys of a bucket.
-    """
+    # Returns a script that starts a program without those of our variables that it does not need: the program reads
+    # pages' messages, and our variables contain the token of the bus, or the keys of a bucket.
     names = [name for name in os.environ if name not in _OF_DRIVER and not name.startswith(_OF_DRIVER_PREFIXES)]
     script = folder / "driver"
     command = shlex.join(["env", *(f"--unset={name}" for name in names), program])
@@ -99,7 +95,7 @@ def _forgetful(program: str, folder: Path) -> Path:
 
 
 async def _why_not_started() -> str:
-    """Return what the driver's program says when it is started by itself: its client only knows that it is gone."""
+    # Starts the driver's program alone to read its message: its client only knows that it ended.
     program = compute_driver_executable()[0]
     try:
         process = await asyncio.create_subprocess_exec(
@@ -115,7 +111,7 @@ async def _why_not_started() -> str:
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
-    """Provide a folder that counts as owned until the end of the block, or of the process."""
+    """Provide a folder that has an owner until the end of the block, or of the process."""
     folder, lock = _make_folder()
     try:
         yield folder
@@ -125,7 +121,7 @@ def own_folder() -> Iterator[Path]:
 
 
 def _make_folder() -> tuple[Path, int]:
-    """Make a folder; returns it and the descriptor that holds its lock."""
+    # Makes a folder; returns it and the descriptor that holds its lock.
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         with contextlib.suppress(FileNotFoundError):  # swept before it was locked
@@ -137,7 +133,7 @@ def _make_folder() -> tuple[Path, int]:
 
 
 def sweep_folders() -> int:
-    """Remove the folders of this user's processes that are gone; returns how many."""
+    """Remove the folders of this user's ended processes; return how many."""
     count = sum(_sweep(folder) for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
     if count:
         logger.warning("folders of killed processes were removed", action="folders_swept", count=count)
@@ -145,7 +141,7 @@ def sweep_folders() -> int:
 
 
 def _sweep(folder: Path) -> bool:
-    """Remove a folder unless it has an owner, or is another user's."""
+    # Removes a folder unless it has an owner, or belongs to another user.
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:  # another user's, or gone meanwhile
@@ -164,9 +160,7 @@ def _sweep(folder: Path) -> bool:
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Change this process's environment for the block: the driver takes it over; there is no other way to give
-    it one.
-    """
+    # Changes this process's environment for the block: the driver inherits it, and there is no other way to set it.
     previous = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

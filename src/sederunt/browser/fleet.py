@@ -1,4 +1,4 @@
-"""The running browsers of a pool: who gets a seat in which, which empty ones are kept warm, and when one ends."""
+"""The running browsers of a pool: which bot sits in which, which empty ones are kept warm, and when one ends."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
 
 OPEN_S = 30.0  # for a page, and for the driver that it needs
-TRY_AGAIN_S = 30.0  # after a browser did not start
+TRY_AGAIN_S = 30.0  # after a browser failed to start
 
 logger = log.get(component="browser")
 
@@ -34,9 +34,9 @@ class BrowserFleet:
     def __init__(self, settings: BrowserSettings, loopback: Loopback, *, allow_private: bool) -> None:
         self._settings, self._loopback, self._allow_private = settings, loopback, allow_private
         self.driver = KeptDriver(self, idle_s=settings.idle_minutes * 60)
-        self.failed_at: float | None = None  # when a browser did not start, and none has started since
+        self.failed_at: float | None = None  # when a browser failed to start; None once one has started
         self._browsers: list[Chromium] = []
-        # A start costs 30 to 40 times what a bot costs in a second: more at once than cores only slows each other.
+        # A start costs 30 to 40 times as much as a second of a bot: more at once than cores only slow each other down.
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
         self._starting: dict[Chromium, asyncio.Task[None]] = {}
         self._closing = False
@@ -46,7 +46,7 @@ class BrowserFleet:
         return [browser for browser in self._browsers if not browser.gone.is_set()]
 
     def is_used(self) -> bool:
-        """Return whether a bot sits in any browser, or is on its way."""
+        """Return whether a bot is in any browser, or on its way."""
         return any(browser.seats for browser in self._browsers)
 
     def lose_driver(self) -> None:
@@ -67,9 +67,8 @@ class BrowserFleet:
             await self.driver.close()
 
     def state(self) -> str:
-        """Return "ok", or what keeps this host from opening a page: "missing" where there is no browser to start, "does
-        not start" where the last start, or the last page of a host without bots, failed. Another start is tried after a
-        while.
+        """Return "ok", or why this host cannot open a page: "missing" if there is no browser to start, "does not start"
+        if the last start, or the last page of a host without bots, failed. Another start is tried after a while.
         """
         try:
             find_executable(self._settings, usual_mode(self._settings))
@@ -78,13 +77,13 @@ class BrowserFleet:
         if self.failed_at is None:
             return "ok"
         if time.monotonic() - self.failed_at >= TRY_AGAIN_S:
-            self.failed_at = time.monotonic() if self._settings.warm else None  # without one a bot will find out
+            self.failed_at = time.monotonic() if self._settings.warm else None  # without warm ones a bot will find out
             self.driver.want()
             self.warm_up()
         return "does not start"
 
     async def seat(self, request: PageRequest) -> Chromium:
-        """Take a place in a browser that runs: one that has room (or will have, once started), else a new one."""
+        """Take a place in a running browser that has room (or will have, once started), else in a new one."""
         self.driver.want()
         await self.driver.arrival(OPEN_S)
         is_private = request.storage_state is not None or request.signs_in or request.host_rules is not None
@@ -103,7 +102,7 @@ class BrowserFleet:
         return browser
 
     def _with_room(self, request: PageRequest) -> Chromium | None:
-        """Return the fullest browser with a free place, so that others can become empty and close."""
+        # Returns the fullest browser with a free place, so that others can become empty and close.
         account_id = request.account_id
         is_sharing_allowed = self._settings.share_between_accounts
         candidates = [
@@ -117,7 +116,7 @@ class BrowserFleet:
         return max(candidates, key=lambda browser: (browser.account_id == account_id, browser.seats), default=None)
 
     def _new(self, mode: Mode, *, private: bool = False, host_rules: str | None = None) -> Chromium:
-        """Start a browser and return it at once. Its start belongs to the pool: a bot that gives up does not end it."""
+        # Starts a browser and returns it at once. The start belongs to the pool: a bot that gives up does not end it.
         settings = self._settings
         if host_rules is not None:
             settings = settings.model_copy(update={"host_rules": host_rules, "ignore_certificate_errors": True})
@@ -170,16 +169,14 @@ class BrowserFleet:
     def warn_without_sandbox(self) -> None:
         if self._settings.sandbox != "auto":
             return
-        with contextlib.suppress(SetupError):  # a browser that is missing is told by whoever needs it
+        with contextlib.suppress(SetupError):  # a missing browser is reported when it is needed
             program = find_executable(self._settings, usual_mode(self._settings))
             why = sandbox_obstacle(program, browser_user_of(self._settings, program))
             if why is not None:
                 logger.warning(why, action="sandbox_off")
 
     def warm_up(self) -> None:
-        """Start the empty browsers that are wanted, beside everything else. Without a driver it is done once there is
-        one.
-        """
+        """Start the wanted empty browsers in the background; without a driver, they start once there is one."""
         if not self.driver.is_there():
             return
         for _ in range(self._settings.warm - self._empty(usual_mode(self._settings))):

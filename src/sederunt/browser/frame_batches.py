@@ -1,4 +1,4 @@
-"""The binary layout in which a page hands over captured frames; js/packing.js writes what is read here.
+"""The binary layout of a page's captured frames, which js/packing.js writes.
 
 Little-endian throughout. One WebSocket message is one batch:
 
@@ -35,8 +35,8 @@ MARK, VERSION = 0x53, 1
 BATCH = Struct("<BBHId")
 FRAME = Struct("<HBBIIHBxfII")
 KEY_FRAME, HAS_LEVEL = 1, 2
-MOST_ASTRAY_MS = 24 * 3_600_000  # a page's clock may be set; it is not of another century
-TRACKS_PER_REALM = 1 << 16  # as many as it can write: a bot's numbers, in order of the realms' first word
+MOST_ASTRAY_MS = 24 * 3_600_000  # a page's clock may have been set, but not by more than this
+TRACKS_PER_REALM = 1 << 16  # as many as it can write: a bot's numbers, in order of the realms' first messages
 
 _CODECS = tuple(Codec)
 
@@ -64,8 +64,8 @@ def read_batch(
 
     Args:
         realm: ordinal of the realm within its bot.
-        now_ms: Unix milliseconds; a batch of another day is none.
-        in_ours: turns the page's times into those of `now_ms`.
+        now_ms: Unix milliseconds; a batch more than a day away is broken.
+        in_ours: converts the page's times into those of `now_ms`.
 
     Raises BrokenBatch.
     """

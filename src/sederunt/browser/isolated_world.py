@@ -1,8 +1,7 @@
 """An isolated world in each frame of a tab: our scripts share the page's document and none of its objects.
 
-Questions are asked there. The driver evaluates among the page's scripts, by the page's `eval`: whatever is asked in
-that way can be read, and answered, by the page. Frames of other sites may have a process, and then a session, of
-their own.
+Questions are evaluated there. The driver itself evaluates among the page's scripts, by the page's `eval`, so the page
+could read and answer its questions. Frames of other sites may have their own process, and then their own session.
 """
 
 import asyncio
@@ -16,27 +15,27 @@ from playwright.async_api import Error as DriverError
 
 from sederunt.browser.document_origins import Places
 
-Place = Callable[[str, object], Awaitable[Any]]  # asks a function with its argument in one frame
+Place = Callable[[str, object], Awaitable[Any]]  # calls a function with its argument in one frame
 WORLD = "sederunt"
 SWEPT_WORDS = ("Cannot find context", "Execution context was destroyed", "No frame for given id", "Frame was detached")
 
 
 class ScriptFault(Exception):
-    """What was asked threw."""
+    """The evaluated script threw an exception."""
 
 
 class IsolatedWorld:
     """The worlds of one tab's frames, and the way to ask in them."""
 
     def __init__(self, context: BrowserContext, page: Page, script: str, places: Places) -> None:
-        """`script` is what each of the worlds begins with."""
+        """`script` runs first in each of the worlds."""
         self._context, self._page, self._script, self._places = context, page, script, places
         self._top: _Frames | None = None
-        self._apart: dict[Frame, _Frames] = {}  # frames of other sites, which have processes of their own
+        self._apart: dict[Frame, _Frames] = {}  # frames of other sites, which have their own processes
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def prepare(self) -> None:
-        """Have the script run in every document to come. Raises the driver's errors."""
+        """Have the script run in every future document. Raises the driver's errors."""
         self._top = await _Frames.of(self._context, self._page, self._script)
         self._page.on("framenavigated", self._frame_changed)
         self._page.on("framedetached", self._frame_gone)
@@ -57,7 +56,7 @@ class IsolatedWorld:
         self._apart.pop(frame, None)
 
     async def _follow(self, frame: Frame) -> None:
-        """Enter a frame that has a process of its own. Most have none: the driver refuses them a session."""
+        # Enters a frame that has its own process. Most have none: the driver refuses them a session.
         with contextlib.suppress(DriverError):
             frames = await _Frames.of(self._context, frame, self._script)
             if not frame.is_detached():
@@ -65,12 +64,12 @@ class IsolatedWorld:
                 await frames.enter()
 
     async def ask_top(self, script: str, argument: object) -> Any:
-        """Return what a function gives in the top frame. Raises the driver's errors, and ScriptFault."""
+        """Return a function's result in the top frame. Raises the driver's errors, and ScriptFault."""
         assert self._top is not None
         return await self._top.ask(await self._top.root(), script, argument)
 
     async def others(self) -> list[Place]:
-        """Return where else can be asked: every frame but the top one. Raises the driver's errors."""
+        """Return the other places that can be asked: every frame but the top one. Raises the driver's errors."""
         assert self._top is not None
         places: list[Place] = [partial(self._top.ask, name) for name in (await self._top.names())[1:]]
         for frames in [apart for apart in self._apart.values() if not apart.is_over]:
@@ -80,7 +79,7 @@ class IsolatedWorld:
 
 
 class _Frames:
-    """The frames of one process, by the names that it gives them, and our world's context in each."""
+    """The frames of one process, by their names in it, and our world's context in each."""
 
     def __init__(self, session: CDPSession, script: str) -> None:
         self._session, self._script = session, script
@@ -93,14 +92,14 @@ class _Frames:
 
     @classmethod
     async def of(cls, context: BrowserContext, place: "Page | Frame", script: str) -> "_Frames":
-        """Return the frames of a tab, or of a frame that has a process of its own. Raises the driver's errors."""
+        """Return the frames of a tab, or of a frame that has its own process. Raises the driver's errors."""
         frames = cls(await context.new_cdp_session(place), script)
         await frames._session.send("Page.enable")
         await frames._session.send("Page.addScriptToEvaluateOnNewDocument", {"source": script, "worldName": WORLD})
         return frames
 
     async def enter(self) -> None:
-        """Run the script in the documents that stand already."""
+        """Run the script in the documents that are already loaded."""
         for name in await self.names():
             await self.ask(name, f"() => {{ {self._script} }}", None)
 
@@ -116,14 +115,14 @@ class _Frames:
         return (await self.names())[0]
 
     async def names(self) -> list[str]:
-        """Return the frames that stand, the outermost first."""
+        """Return the present frames, the outermost first."""
         if self._tree is None:
             tree = (await self._session.send("Page.getFrameTree"))["frameTree"]
             self._tree = _names(tree)
         return list(self._tree)
 
     async def ask(self, name: str, script: str, argument: object) -> Any:
-        """Return what a function gives in a frame. Raises the driver's errors, and ScriptFault."""
+        """Return a function's result in a frame. Raises the driver's errors, and ScriptFault."""
         context = self._contexts.get(name)
         if context is None:
             world = await self._session.send("Page.createIsolatedWorld", {"frameId": name, "worldName": WORLD})

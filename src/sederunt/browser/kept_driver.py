@@ -9,7 +9,7 @@ from sederunt import log
 from sederunt.browser.driver import BrowserDriver, running_driver
 from sederunt.errors import PageStuck, SetupError
 
-AGAIN_S = 5.0  # after a driver did not start
+AGAIN_S = 5.0  # after a driver failed to start
 LOOK_EVERY_S = 1.0  # whether a page is open, once the idle time is over
 
 logger = log.get(component="browser")
@@ -19,10 +19,10 @@ class DrivenBrowsers(Protocol):
     """The browsers of a driver."""
 
     def is_used(self) -> bool:
-        """Return whether a bot sits in any of them."""
+        """Return whether a bot is in any of them."""
 
     def lose_driver(self) -> None:
-        """End what the driver, which ended, cannot be asked to end."""
+        """End them without their driver, which has ended."""
 
     async def rest(self) -> None:
         """End all of them; none is used."""
@@ -61,7 +61,7 @@ class KeptDriver:
         return self._driver
 
     async def arrival(self, within_s: float) -> None:
-        """Wait until there is one. Raises PageStuck."""
+        """Wait until a driver runs. Raises PageStuck."""
         try:
             async with asyncio.timeout(within_s):
                 await self._has_driver.wait()
@@ -69,18 +69,18 @@ class KeptDriver:
             raise PageStuck("The browsers' driver does not start.") from None
 
     async def start(self) -> None:
-        """Start one. Raises SetupError."""
+        """Start a driver. Raises SetupError."""
         self._running = await self._all.enter_async_context(AsyncExitStack())
         self._driver = await self._running.enter_async_context(running_driver())
         self.want()
         self._has_driver.set()
 
     async def close(self) -> None:
-        """End it, and whatever is left of those before it."""
+        """End the driver, and the remains of earlier ones."""
         await self._all.aclose()
 
     async def keep(self) -> None:
-        """Start another driver whenever one ends, for its browsers go with it; let it end where nobody wants a page."""
+        """Start another driver whenever one ends, for its browsers end with it; let it end if nobody wants a page."""
         while True:
             has_ended = await self._end_of(self.running)
             self._has_driver.clear()
@@ -102,7 +102,7 @@ class KeptDriver:
             self._browsers.warm_up()
 
     async def _end_of(self, driver: BrowserDriver) -> bool:
-        """Wait until a driver ended by itself (true), or may end because nobody has wanted a page for long enough."""
+        # Waits until a driver has ended by itself (true), or may end because nobody has wanted a page for long enough.
         while True:
             left_s = max(self.wanted_at + self._idle_s - time.monotonic(), LOOK_EVERY_S) if self._idle_s else None
             try:

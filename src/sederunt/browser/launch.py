@@ -1,6 +1,6 @@
 """How Chromium is launched: which program, which flags and why, per kind of browser.
 
-Flags were measured one by one; most "performance" flags of the folklore did nothing and are absent on purpose. The
+Flags were measured one by one; most well-known "performance" flags had no effect and are absent on purpose. The
 largest saving is not a flag at all: nothing is decoded, nothing is painted, and browsers are shared.
 """
 
@@ -88,14 +88,14 @@ FLAGS: tuple[Flag, ...] = (
     ),
 )
 
-# Switches that the driver gives every browser, and ours do without.
+# Switches that the driver gives every browser and that ours omit.
 NOT_OF_DRIVER: Mapping[str, str] = {
     "--enable-automation": "no automation hint in the page, as above",
     "--disable-ipc-flooding-protection": "a page moves 200 times in ten seconds, not 300 times each millisecond: every"
     " move is told to the driver, which kept all browsers of a host from their answers for 26 s (measured)",
 }
 
-# Given as one switch, because Chromium takes only the last of several; the driver's own list is therefore repeated.
+# Passed as one switch, because Chromium takes only the last of several; so the driver's own list is repeated.
 DRIVER_DISABLES = (
     "AvoidUnnecessaryBeforeUnloadCheckSync",
     "DestroyProfileOnBrowserClose",
@@ -122,27 +122,27 @@ DISABLED_FEATURES: Mapping[str, str] = {
     "Prerender2": "what a page has rendered beforehand is asked for without a look at where it leads",
     "Prerender2FallbackPrefetchSpecRules": "and would be fetched beforehand instead",
 }
-# A list of ours replaces the driver's, so its own are repeated.
+# Our list replaces the driver's, so its own are repeated.
 ENABLED_FEATURES: Mapping[str, str] = {
     "CDPScreenshotNewSurface": "the driver's own",
     "SkipListAccountsWithoutGaiaCookies": "the driver's own",
 }
-# Where rules lead to a machine of one's own, its media comes from any port there.
+# If rules lead to the operator's own machine, media comes from any port there.
 WITHOUT_HOST_RULES: Mapping[str, str] = {
     "LocalNetworkAccessChecksWebRTC": "connections of a page send nothing, not even over TCP, to this network",
 }
 
-# What a page has fetched beforehand (speculation rules) is asked for without a look at where it leads, and no switch of
-# Chromium's ends that while a driver is attached. These names and numbers lead nowhere; any other one would need TLS.
+# Documents that a page has prefetched (speculation rules) are requested without a check of their address, and no switch
+# of Chromium's prevents that while a driver is attached. These names and numbers lead nowhere; others would need TLS.
 LOOPBACK = ("127.*", "localhost", "*.localhost", "0.*", "::*")
 WEB_PORTS = ("80", "443")
 
-# What a browser may see of our environment: a page that breaks out of its renderer reads no secret there.
+# The part of our environment that a browser may see: a page that breaks out of its renderer reads no secret there.
 KNOWN_VARIABLES = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "DISPLAY", "XAUTHORITY"}
 )
 KNOWN_PREFIXES = ("LC_", "XDG_", "FONTCONFIG_", "CHROME_", "DBUS_")
-# What names places of our user, which another one does not reach.
+# Variables that name places of our user, which another user cannot reach.
 OF_OUR_USER = ("USER", "LOGNAME", "SHELL", "XDG_", "DBUS_", "XAUTHORITY")
 
 
@@ -155,7 +155,7 @@ class LaunchProfile:
     sandbox: bool
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
-    user: OtherUser | None = None  # as whom it runs; None: as whoever we are
+    user: OtherUser | None = None  # the user it runs as; None for our own
 
 
 def launch_profile(
@@ -172,12 +172,12 @@ def launch_profile(
     """Return how to start a browser of this mode. Raises SetupError when the program is missing.
 
     Args:
-        temporary: where it is to write what it needs while it runs; the home of another user.
+        temporary: where it writes its files while it runs; the home of another user.
         display: the X display of a headful one.
-        authority: the file with that display's cookie; None leaves the one of our own environment.
+        authority: the file with that display's cookie; None keeps the one of our own environment.
         endpoints: address:port on this machine or network that its pages may reach.
         loopback: whether names and numbers of this machine lead anywhere but to those.
-        user: as whom it runs, where that is not us.
+        user: the user it runs as, if not our own.
     """
     environment = child_environment(user, temporary)
     if display is not None:
@@ -197,14 +197,14 @@ def launch_profile(
 
 
 def usual_mode(settings: BrowserSettings) -> Mode:
-    """Return the mode of a browser for which nothing else is asked."""
+    """Return the mode of a browser if no other one is requested."""
     if settings.mode != "auto":
         return settings.mode
     return SHELL if settings.host_rules else HEADFUL
 
 
 def child_environment(user: OtherUser | None, temporary: Path) -> dict[str, str]:
-    """Return what a browser or its display may see of our environment, and where it is to write."""
+    """Return the environment of a browser or its display: the permitted part of ours, and where it writes."""
     environment = {
         name: value for name, value in os.environ.items() if name in KNOWN_VARIABLES or name.startswith(KNOWN_PREFIXES)
     }
@@ -215,9 +215,9 @@ def child_environment(user: OtherUser | None, temporary: Path) -> dict[str, str]
 
 
 def public_endpoints(host_rules: str | None) -> Iterable[str]:
-    """Yield address:port of what the rules map hosts to; the web's own ports where a rule names none.
+    """Yield address:port of the rules' targets; the web's own ports if a rule names none.
 
-    Whoever maps a meeting's host to this machine or network means that place, and no other one beside it.
+    A rule that maps a meeting's host to this machine or network permits that place only.
     """
     for rule in (host_rules or "").split(","):
         words = rule.split()
@@ -228,12 +228,12 @@ def public_endpoints(host_rules: str | None) -> Iterable[str]:
 
 
 def _addresses(host: str) -> Iterable[str]:
-    """Yield the addresses of a host as Chromium writes them; none where it has none."""
+    # Yields the addresses of a host as Chromium writes them, if it has any.
     with contextlib.suppress(ValueError):
         address = ip_address(host.strip("[]"))
         yield f"[{address}]" if address.version == 6 else str(address)
         return
-    with contextlib.suppress(OSError, ValueError):  # no such name, or none at all: ~NOTFOUND
+    with contextlib.suppress(OSError, ValueError):  # no such name, or no name: ~NOTFOUND
         addresses = {
             str(socket_address[0]) for *_, socket_address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         }
@@ -248,10 +248,10 @@ def arguments(
     endpoints: Iterable[str] = (),
     loopback: bool = True,
 ) -> Iterable[str]:
-    """Yield the command line of one browser, from the flag table and what the operator chose.
+    """Yield the command line of one browser, from the flag table and the operator's settings.
 
     Pages of public sites reach nothing on this machine or in its network: the browser asks for a permission that
-    nobody gives. `endpoints` (address:port) count as public, so that they may be reached: our own socket for one.
+    nobody gives. `endpoints` (address:port) count as public, so that pages can reach them, such as our own socket.
     """
     yield "--ip-address-space-overrides=" + ",".join(
         f"{endpoint}=public" for endpoint in dict.fromkeys((*endpoints, *public_endpoints(settings.host_rules)))
@@ -269,13 +269,13 @@ def arguments(
 
 
 def _off_loopback(endpoints: Iterable[str]) -> Iterable[str]:
-    """Yield rules by which nothing of this machine is found but its endpoints; the first rule that fits holds."""
+    # These rules hide this machine except for its endpoints; the first rule that matches applies.
     yield from (f"MAP {endpoint} {endpoint}" for endpoint in endpoints)
     yield from (f"MAP {pattern} ~NOTFOUND" for pattern in LOOPBACK)
 
 
 def find_executable(settings: BrowserSettings, mode: Mode) -> Path:
-    """Return the browser's program: as set, else found on this machine. Raises SetupError with the remedy."""
+    """Return the browser's program: the configured one, else one of this machine. Raises SetupError with the remedy."""
     configured = settings.shell_executable if mode == SHELL else settings.executable
     if configured is not None:
         if not os.access(configured, os.X_OK):
@@ -286,6 +286,6 @@ def find_executable(settings: BrowserSettings, mode: Mode) -> Path:
         if path is not None:
             return Path(path)
     if mode == SHELL:
-        # Not every system packages the shell; Chromium itself serves, headless, with some more memory.
+        # Not every system packages the shell; headless Chromium works as well, with some more memory.
         return find_executable(settings, HEADLESS)
     raise SetupError(f"No browser for mode '{mode}' was found. {REMEDIES[mode]}")

@@ -1,7 +1,7 @@
 """One WebSocket server on 127.0.0.1, over which media and signals leave all pages of this process.
 
-The way through the driver costs 2 % of a core per bot for media; this one next to nothing. Any page of any browser on
-this machine could knock here, so each bot has a random token in the path and a check of who is asking.
+Media through the driver costs 2 % of a core per bot; this way costs next to nothing. Any page of any browser on this
+machine could connect here, so each bot has a random token in the path, and the page's origin is checked.
 """
 
 import asyncio
@@ -44,18 +44,18 @@ _quiet.propagate = False
 
 @dataclass(kw_only=True, slots=True)
 class PageChannel:
-    """One bot's way out of its page: who listens, and what came."""
+    """One bot's channel out of its page: its listeners and counters."""
 
     token: str
     on_frames: Callable[[Sequence[CapturedFrame]], None]
     on_signal: Callable[[Signal], None]
     may_knock: Callable[[str], bool]  # whether a page of this origin belongs to the bot
-    on_overrun: Callable[[], None] = lambda: None  # the page sent more than it may: nothing more is heard of it
+    on_overrun: Callable[[], None] = lambda: None  # the page sent more than it may and is no longer read
     budget: PageBudget = field(default_factory=PageBudget)
     times: PageTimes = field(default_factory=PageTimes)
     is_overrun: bool = False
     realms: dict[str, int] = field(default_factory=dict)  # a realm's own random name → its ordinal
-    expected: dict[str, int] = field(default_factory=dict)  # per realm, the next batch
+    expected: dict[str, int] = field(default_factory=dict)  # per realm, number of the next batch
     batches: int = 0
     gaps: int = 0  # batches that never came
     frames: int = 0
@@ -70,11 +70,11 @@ class PageChannel:
         return ordinal
 
     def track(self, realm: str, number: int) -> int:
-        """Return by which number the bot knows a track of a realm. Raises Overrun as `realm` does."""
+        """Return the bot's number for a track of a realm. Raises Overrun as `realm` does."""
         return self.realm(realm) * TRACKS_PER_REALM + number
 
     def take_media(self, realm: str, message: bytes) -> None:
-        """Hand on the frames of one batch. Raises BrokenBatch and Overrun."""
+        """Pass the frames of one batch on. Raises BrokenBatch and Overrun."""
         self.budget.spend("media bytes", len(message))
         batch = read_batch(message, realm=self.realm(realm), now_ms=self.times.now_ms(), in_ours=self.times.of(realm))
         self.budget.spend("frames", len(batch.frames))
@@ -86,13 +86,13 @@ class PageChannel:
         self.on_frames(batch.frames)
 
     async def until_came(self, realm: str, batches: int) -> None:
-        """Wait until that many batches of a realm came, or were found missing."""
+        """Wait until that many batches of a realm have arrived, or are known to be missing."""
         while self.expected.get(realm, 0) < batches:
             self._came.clear()
             await self._came.wait()
 
     def take_signal(self, realm: str, message: str | bytes) -> None:
-        """Hand on one signal. Raises BrokenSignal and Overrun."""
+        """Pass one signal on. Raises BrokenSignal and Overrun."""
         self.budget.spend("signals", 1)
         self.budget.spend("signal bytes", len(message))
         signal = read_signal(message, self.times.now_ms(), self.times.of(realm))
@@ -112,7 +112,7 @@ class Loopback:
         self._connections: dict[str, set[ServerConnection]] = {}
 
     async def __aenter__(self) -> "Loopback":
-        # No compression (Opus does not shrink), no pings (the other end is in our hands and on this machine).
+        # No compression (Opus does not shrink), no pings (the other end is ours and on this machine).
         self._server = await serve(
             self._hear,
             "127.0.0.1",
@@ -162,11 +162,11 @@ class Loopback:
         return line
 
     def address(self, line: PageChannel) -> str:
-        """Return what the page's scripts connect to; they add "/media" or "/signals"."""
+        """Return the address to which the page's scripts connect; they add "/media" or "/signals"."""
         return f"ws://127.0.0.1:{self.port}/{line.token}"
 
     async def close_line(self, line: PageChannel) -> None:
-        """Hear no more of this bot."""
+        """Stop listening to this bot."""
         self._lines.pop(line.token, None)
         for connection in list(self._connections.pop(line.token, ())):
             connection.transport.abort()
@@ -196,14 +196,14 @@ class Loopback:
             async for message in connection:
                 _take(line, channel, realm, message)
         except ConnectionClosed:
-            pass  # pages end as they please
+            pass  # pages end at any time
         except Overrun as overrun:
             self.drop(line, str(overrun))
         finally:
             self._connections.get(token, set()).discard(connection)
 
     def drop(self, line: PageChannel, why: str) -> None:
-        """Hear nothing more of a page that does more than it may."""
+        """Stop listening to a page that does more than it may."""
         if line.is_overrun:
             return
         line.is_overrun = True
@@ -214,7 +214,7 @@ class Loopback:
 
 
 def _take(line: PageChannel, channel: str, realm: str, message: str | bytes) -> None:
-    """Hand one message on. A fault in it, or in the listener, must not cost the bot its line. Raises Overrun."""
+    # Passes one message on. A fault in it, or in the listener, must not cost the bot its line. Raises Overrun.
     if line.is_overrun:
         return
     try:

@@ -1,8 +1,8 @@
-"""Pages that take the machine's memory by many processes, or in the browser's own: frames of other sites have a process
-and a limit each, and what a page stores (blobs, databases of a private window) lies in the browser's main process.
+"""Limit pages that take too much memory by many processes, or in the browser's own: frames of other sites have a
+process and a limit each, and a page's stored data (blobs, databases of a private window) is in the main process.
 
-A browser may take what one page may, and a quarter of that for each bot in it. Beyond it, one of its renderers ends:
-the largest; or, where most of the memory is the main process's, the one that ran most, since that one is filling it.
+A browser may take as much as one page may, and a quarter of that for each bot in it. Beyond that one of its renderers
+is ended: the largest; or, if the main process has most of the memory, the one that ran most, since it fills that.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ def beyond_memory(
     page_memory_mb: float,
     ran_s: Callable[[ProcessState], float],
 ) -> list[ProcessState]:
-    """Return the renderer to end of each browser that takes too much.
+    """Return the renderer to end in each browser that takes too much.
 
     Args:
         mains_mb: the memory of each browser's main process, by its session.

@@ -1,6 +1,6 @@
-"""One tab of one bot. Every call has a deadline, because a wedged page answers no call and raises no error.
+"""One tab of one bot. Every call has a deadline, because a stuck page answers no call and raises no error.
 
-Waiting is bounded by the wall clock here, never by the page: the driver's own time limits end in the page's renderer
+Waiting is bounded by the wall clock here, never by the page: the driver's own time limits depend on the page's renderer
 and a renderer in an endless loop keeps none of them.
 """
 
@@ -32,13 +32,13 @@ __all__ = ["MeetingPage", "Signal"]
 T = TypeVar("T")
 
 CLOSE_S = 5.0
-BLAMED_S = 10.0  # a page that ends so soon after a trouble of its browser ended by it
+BLAMED_S = 10.0  # a page that ends this soon after a trouble of its browser ended because of it
 EVIDENCE_S = 12.0
 OTHER_FRAMES_S = 1.0  # how much longer than the top frame the others may take to answer
-LATE_S = 1.0  # how late a deadline may be noticed before it is our own loop that stood still
+LATE_S = 1.0  # if a deadline is noticed later than this, our own loop was blocked
 MOST_TEXT = 20_000
 LONG_TEXT = 80  # characters; each key costs two calls
-SLOW_KEYS_S = 0.5  # two keys took so long: the page, or the machine, is too busy for a name by keys
+SLOW_KEYS_S = 0.5  # if two keys take this long, page or machine is too busy to type a name by keys
 PAGE_CRASHED = PageTrouble(cause="page_crashed", seen="The page's renderer ended.", recovery=Recovery.FRESH_PAGE)
 BROWSER_DIED = PageTrouble(cause="browser_died", seen="The browser ended.", recovery=Recovery.FRESH_BROWSER)
 GONE_WORDS = (
@@ -74,18 +74,18 @@ class MeetingPage:
 
         Args:
             on_close: awaited once, with whether the context could be closed.
-            on_trouble: told of what befell the browser and did not end the page.
+            on_trouble: called for a trouble of the browser that did not end the page.
         """
         self._page, self._context, self._line, self._world, self._on_close = page, context, line, world, on_close
         self._on_trouble = on_trouble
-        self.cost: Callable[[], Awaitable[CostShare]] | None = None  # what this tab has cost until now
-        # The CPU-seconds of what may be its renderer in the last so many seconds, where it answered so long ago.
+        self.cost: Callable[[], Awaitable[CostShare]] | None = None  # this tab's costs so far
+        # (within_s, answered_s) → CPU-seconds of the renderer that may be its own, see `RendererCpu.most_s`.
         self.renderer_cpu_s: Callable[[float, float], float] = lambda within_s, answered_s: 0.0
         self._closing = False
-        self._blamed: tuple[float, PageTrouble] | None = None  # what may end it, and when that was heard
+        self._blamed: tuple[float, PageTrouble] | None = None  # the trouble that may end it, and when it was reported
         self.gone = asyncio.Event()
         page.on("crash", lambda _page: self.end(PAGE_CRASHED))
-        self.documents = 0  # loaded so far; one more, in the call, is the end of what was tapped
+        self.documents = 0  # loaded so far; another one during the call ends all taps
         page.on("domcontentloaded", self._count_document)
         page.on("close", lambda _page: self.end(BROWSER_DIED))
 
@@ -93,14 +93,14 @@ class MeetingPage:
         self.documents += 1
 
     def hear(self, trouble: PageTrouble) -> None:
-        """Take a trouble of the browser: it may explain why this page ends, or is passed on."""
+        """Take a trouble of the browser: keep it as the possible cause of this page's end, or pass it on."""
         if trouble.recovery in (Recovery.FRESH_PAGE, Recovery.FRESH_BROWSER):
             self._blamed = self._blamed if self._is_blamed() else (time.monotonic(), trouble)
         else:
             self._on_trouble(trouble)
 
     def end(self, otherwise: PageTrouble) -> None:
-        """Let the page be gone: by what befell its browser just before, otherwise by this."""
+        """Mark the page as gone: because of a trouble of its browser just before, otherwise of this one."""
         if self.gone.is_set():
             return
         if not self._is_blamed():
@@ -112,7 +112,7 @@ class MeetingPage:
 
     @property
     def gone_by(self) -> PageTrouble:
-        """Return what ended the page."""
+        """Return the trouble that ended the page."""
         return self._blamed[1] if self._blamed is not None else PAGE_CRASHED
 
     @property
@@ -120,7 +120,7 @@ class MeetingPage:
         return self._page.url
 
     def has_origin(self, origin: str) -> bool:
-        """Return whether one of the tab's frames is of this origin. Documents without one of their own say "null"."""
+        """Return whether one of the tab's frames has this origin. Documents without their own origin say "null"."""
         if origin in ("", "null"):
             return True
         return any(_origin(frame.url) == origin for frame in self._page.frames)
@@ -128,9 +128,9 @@ class MeetingPage:
     # --- looking -------------------------------------------------------------------------------------------------
 
     async def goto(self, url: str, *, deadline_s: float = 60) -> None:
-        """Open an address, until its document stands. Slow is fine once the host was reached.
+        """Open an address and wait until its document is there. It may be slow once the host was reached.
 
-        Opened again it is loaded again, also where its fragment would let the document stay. Raises PageError when it
+        An address that is open already is loaded again, even if only its fragment differs. Raises PageError when it
         cannot be reached at all.
         """
         self._world.sent(url)
@@ -146,13 +146,13 @@ class MeetingPage:
             if urlsplit(self._page.url).hostname != urlsplit(url).hostname:
                 raise
         except PageError as error:
-            # A page that leads elsewhere while it loads ends the first navigation, not the journey.
+            # A page that redirects while it loads ends the first navigation only.
             if "interrupted by another navigation" not in str(error) and "ERR_ABORTED" not in str(error):
                 raise
 
     async def evaluate(self, script: str, argument: object = None, *, deadline_s: float = 5) -> Any:
-        """Evaluate a function among the top frame's own scripts, which can read it and its answer; asked again when a
-        navigation swept it away.
+        """Evaluate a function among the top frame's own scripts, which can read it and its answer; repeat it if a
+        navigation interrupts it.
         """
         question = _through_navigations(lambda: self._page.main_frame.evaluate(script, argument))
         return await self._bounded(question, deadline_s, "answer a question")
@@ -160,11 +160,11 @@ class MeetingPage:
     async def evaluate_everywhere(
         self, script: str, argument: object = None, *, deadline_s: float = 5, keep: bool = False
     ) -> list[Any]:
-        """Evaluate a function in our own world of each frame that answers; the top frame's answer is first and must
-        come. No page can see what is asked, or answer it.
+        """Evaluate a function in our own world of each frame that answers; the top frame's answer comes first and is
+        required. No page can see the function, or answer it.
 
         `keep`: the function, which answers at once, stays with its argument in the frames where our scripts run, and is
-        called there by a short name from then on. For what is long and asked often.
+        called there by a short name from then on. For long functions that are called often.
         """
         ask = _ask_kept if keep else _ask
         places = await self._bounded(_through_navigations(self._world.others), deadline_s, "name its frames")
@@ -180,12 +180,12 @@ class MeetingPage:
                 _abandon(task)
 
     async def text(self) -> str:
-        """Return what a person could read on the page, for evidence; bounded."""
+        """Return the page's readable text, for evidence; its length is bounded."""
         texts = await self.evaluate_everywhere(_TEXT, MOST_TEXT)
         return "\n".join(str(text) for text in texts if text)[:MOST_TEXT]
 
     async def screenshot(self) -> bytes:
-        """Return the visible page as PNG, without what stands in its password fields."""
+        """Return the visible page as PNG, with empty password fields."""
         await self.evaluate_everywhere(_EMPTY_PASSWORDS)
         return await self._bounded(
             self._page.screenshot(type="png", animations="allow", caret="initial", timeout=EVIDENCE_S * 1000),
@@ -194,15 +194,15 @@ class MeetingPage:
         )
 
     async def storage_state(self) -> Mapping[str, Any]:
-        """Return cookies and local storage of the tab's context: what it takes to be signed in again."""
+        """Return cookies and local storage of the tab's context, which suffice to be signed in again."""
         return await self._bounded(self._context.storage_state(), EVIDENCE_S, "give its state")
 
     # --- acting --------------------------------------------------------------------------------------------------
 
     async def click(self, selectors: Sequence[str], *, deadline_s: float = 5) -> str | None:
-        """Click the first of these that is there, in any frame; returns its selector, None where none is.
+        """Click the first of these that is present, in any frame; return its selector, or None.
 
-        With the pointer like a person; where something covers it, by force; at last by a DOM click.
+        The click is made with the pointer, like a person's; by force if something restrains it; at last by a DOM click.
         """
 
         async def act() -> str | None:
@@ -216,11 +216,9 @@ class MeetingPage:
         return await self._bounded(act(), deadline_s, "take a click")
 
     async def type_text(self, selectors: Sequence[str], text: str, *, deadline_s: float = 10) -> str | None:
-        """Replace what a field holds, by real keys and only while it has the focus; returns its selector.
+        """Replace a field's content, by real keys and only while it has the focus; return its selector.
 
-        None where no field is there.
-
-        Raises PageError when the field does not hold the text afterwards.
+        Returns None if no field is there. Raises PageError when the field does not contain the text afterwards.
         """
 
         async def act() -> str | None:
@@ -242,9 +240,9 @@ class MeetingPage:
         return await self._bounded(act(), deadline_s, "take text")
 
     async def press_in(self, selectors: Sequence[str], keys: str, *, deadline_s: float = 5) -> str | None:
-        """Press keys such as "Enter" in a field; returns its selector, None where no field is there.
+        """Press keys such as "Enter" in a field; return its selector, None if no field is there.
 
-        Raises PageError where something else has the focus and keeps it.
+        Raises PageError if another element has the focus and keeps it.
         """
 
         async def act() -> str | None:
@@ -259,7 +257,7 @@ class MeetingPage:
         return await self._bounded(act(), deadline_s, "take a key")
 
     async def _type_by_keys(self, field: Locator, text: str) -> None:
-        with contextlib.suppress(DriverTimeout):  # a busy page; what matters is the focus, and that is insisted on
+        with contextlib.suppress(DriverTimeout):  # a busy page; only the focus matters, which is checked below
             await _press(field, 2)
         await _insist_on_focus(field)
         now = asyncio.get_running_loop().time
@@ -271,9 +269,9 @@ class MeetingPage:
             await _insist_on_focus(field)
             if number:
                 await self._page.keyboard.press("Shift+Enter")
-            # The driver has no keys for characters beyond the first plane. Of a long text, or on a page that is slow to
-            # take keys, only the last character is one: a busy page takes minutes for thousands, and one is enough for
-            # a site that waits for some.
+            # The driver has no keys for characters beyond the first plane. In a long text, or on a slow page, only the
+            # last character is typed by a key: a busy page takes minutes for thousands, and one key is enough for a
+            # site that waits for keys.
             if any(ord(character) > 0xFFFF for character in part):
                 await self._page.keyboard.insert_text(part)
             elif len(part) < LONG_TEXT and not is_slow:
@@ -300,7 +298,7 @@ class MeetingPage:
     # --- capture -------------------------------------------------------------------------------------------------
 
     async def capture_state(self) -> Mapping[str, Any]:
-        """Return how the page is heard: backend, per track what came and what was tapped, and what arrived here."""
+        """Return the state of the capture: backend, received and tapped packets per track, and what arrived here."""
         realms = list(states_of(await self._ask("state()")))
         tracks = [
             {**track, "track": self._line.track(realm["realm"], track["track"])}
@@ -322,13 +320,13 @@ class MeetingPage:
         }
 
     async def use_backend(self, backend: str) -> None:
-        """Hear by "encoded" frames or by the "worklet" from now on, in all frames."""
+        """Capture by "encoded" frames or by the "worklet" from now on, in all frames."""
         if backend not in ("encoded", "worklet"):
             raise ValueError(f"expected 'encoded' or 'worklet', found {backend!r}")
         await self._ask("useBackend(argument)", backend)
 
     async def flush(self, *, deadline_s: float = 2) -> None:
-        """Have what was captured so far handed on; returns when it was."""
+        """Have everything captured so far passed on; return once it has arrived."""
         await self._bounded(self._flush(), deadline_s, "hand on what it captured")
 
     async def _flush(self) -> None:
@@ -336,7 +334,7 @@ class MeetingPage:
             await self._line.until_came(realm, batches)
 
     async def show_picture(self, picture: bytes) -> bool:
-        """Show this from now on as the bot's camera. False where no frame can show any, or none decodes the picture."""
+        """Show this from now on as the bot's camera. False if no frame can show a picture, or none can decode it."""
         answers = await self._ask("showPicture(argument)", base64.b64encode(picture).decode())
         return any(answer is not None for answer in answers)
 
@@ -350,7 +348,7 @@ class MeetingPage:
     # --- ending --------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """Close the tab and all it held, whatever state it is in. Never raises, never hangs."""
+        """Close the tab and its context, whatever their state. Never raises, never hangs."""
         if self._closing:
             return
         self._closing = True
@@ -365,7 +363,7 @@ class MeetingPage:
             await self._on_close(is_closed)
 
     async def _bounded(self, act: Coroutine[Any, Any, T], deadline_s: float, what: str) -> T:
-        """Return the result of a call to the driver, or one of our errors, at the deadline at the latest."""
+        # Returns the result of a call to the driver, or raises one of our errors, at the deadline at the latest.
         if self.gone.is_set():
             act.close()
             raise PageCrashed(f"The page is gone; it was asked to {what}.")
@@ -375,7 +373,7 @@ class MeetingPage:
         deadline = now() + deadline_s
         try:
             await asyncio.wait({task, gone_task}, timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED)
-            if now() > deadline + LATE_S:  # it was not the page: its answer may lie here unread
+            if now() > deadline + LATE_S:  # our loop was late, not the page: its answer may be waiting here
                 await asyncio.wait({task, gone_task}, timeout=LATE_S, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
@@ -395,9 +393,9 @@ class MeetingPage:
             _abandon(task)
 
 
-# Cut where it lies: a page may hold a gigabyte.
+# Cut inside the page: it may contain a gigabyte.
 _TEXT = "(most) => (document.body ? document.body.innerText.slice(0, most) : '')"
-# Pictures are kept for people to look at; also the number of dots in a field is nobody's business.
+# Screenshots are kept for people to look at; even the number of dots in a password field is private.
 _EMPTY_PASSWORDS = """() => {
   const roots = [document];
   for (let at = 0; at < roots.length && roots.length < 200; at += 1) {
@@ -431,7 +429,7 @@ async def _ask_kept(place: Place, script: str, argument: object) -> Any:
     return answer["answer"]
 
 
-# A document that lets none of our scripts run keeps nothing, and is asked in full each time.
+# A document in which none of our scripts run keeps nothing, and gets the whole function each time.
 _KEEP = """([key, argument]) => {
   const act = %s;
   if (globalThis.gate) globalThis.gate.keep(key, () => act(argument));
@@ -441,9 +439,7 @@ _CALL_KEPT = gate_call("callKept(argument)")
 
 
 async def _matches(frame: Frame, selector: str, within_s: float | None) -> tuple[Locator | None, bool]:
-    """Return what a selector finds in a frame, and whether it can be seen; one that does not answer in time has
-    nothing.
-    """
+    # Returns a selector's match in a frame, and whether it is visible; a frame that does not answer in time has none.
     try:
         async with asyncio.timeout(within_s):
             visible_locator = frame.locator(f"{selector} >> visible=true")
@@ -464,9 +460,8 @@ _UNCOVERED = """(element) => {
 
 
 async def _press(target: Locator, deadline_s: float) -> None:
-    """Click like a person; by force where the driver finds it too restless or faint; from inside where it is
-    covered.
-    """
+    # Clicks like a person; by force if the driver considers the element too unstable or faint; from inside the page if
+    # it is covered.
     patience_ms = max(300, min(2000, deadline_s * 400))
     try:
         await target.click(timeout=patience_ms)
@@ -482,20 +477,20 @@ async def _press(target: Locator, deadline_s: float) -> None:
 
 
 def _was_made(error: DriverError) -> bool:
-    """Return whether a click was made and only its answer is late: made again, it would switch a toggle back."""
+    # Returns whether a click was made and only its answer is late: a second click would switch a toggle back.
     _, click_log, log_end = error.message.rpartition("performing click action")
     return bool(click_log) and "retrying" not in log_end and "intercepts pointer events" not in log_end
 
 
 class _FocusElsewhere(PageError):
-    """Keys would go to something else than the field that was meant."""
+    """Keys would go to another element than the intended field."""
 
 
 _HAS_FOCUS = """(field) => {
   const at = field.getRootNode().activeElement;
   return Boolean(at) && (at === field || field.contains(at)) && (window === window.top || document.hasFocus());
 }"""
-# What lies over a field, in its own words.
+# The text of the element that lies over a field.
 _OVER = """(field) => {
   const box = field.getBoundingClientRect();
   const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
@@ -506,7 +501,7 @@ _OVER = """(field) => {
 
 
 async def _insist_on_focus(field: Locator) -> None:
-    """Have the field take the keys. Raises _FocusElsewhere where something else keeps the focus."""
+    # Gives the field the focus. Raises _FocusElsewhere if another element keeps it.
     if await field.evaluate(_HAS_FOCUS):
         return
     with contextlib.suppress(DriverError):
@@ -518,7 +513,7 @@ async def _insist_on_focus(field: Locator) -> None:
         )
 
 
-# For a field that cannot have the focus; a page that listens hears of it all the same.
+# For a field that cannot have the focus; the page still gets the input event.
 _SET = """(field, text) => {
   const kind = field instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
   if ("value" in field) Object.getOwnPropertyDescriptor(kind.prototype, "value").set.call(field, text);
@@ -528,7 +523,7 @@ _SET = """(field, text) => {
 
 
 async def _fill(field: Locator, text: str) -> None:
-    await _insist_on_focus(field)  # the driver fills what has the focus
+    await _insist_on_focus(field)  # the driver fills the focused element
     with contextlib.suppress(DriverError):
         await field.fill(text, timeout=2000)
 
@@ -544,7 +539,7 @@ async def _through_navigations(ask: Callable[[], Awaitable[Any]]) -> Any:
 
 
 def _abandon(task: "asyncio.Future[Any]") -> None:
-    """Abandon a call: a late answer or error is ignored."""
+    # Ignores a late answer or error of a call.
     if not task.done():
         task.cancel()
     task.add_done_callback(lambda done: done.cancelled() or done.exception())

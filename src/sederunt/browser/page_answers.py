@@ -1,7 +1,6 @@
-"""Read what scripts among a page's own answered. The page can forge any of it, so nothing is believed but its shape.
+"""Read the answers of scripts among a page's own. The page can forge them, so only their shape is trusted.
 
-Pure. What has another shape counts as no answer: a page that lies about how it is heard must not keep its bot from
-leaving.
+Pure. An answer of another shape counts as none: a page that lies about the capture must not keep its bot from leaving.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,21 +9,21 @@ from typing import Any
 
 MOST_COUNT = 2**32
 MOST_TRACKS = 1000
-# What a track's entry may hold, and of what type.
+# The fields of a track's entry and their types.
 _TRACK: Mapping[str, type] = MappingProxyType(
     {"track": int, "kind": str, "backend": str, "packets": int, "tapped": int, "plis": int}
 )
 
 
 def batches_of(answers: Sequence[object]) -> Iterator[tuple[str, int]]:
-    """Yield of each realm that answered a flush its name and how many batches it has sent."""
+    """Yield the name of each realm that answered a flush, and how many batches it has sent."""
     for answer in _records(answers):
         if (batches := _count(answer.get("batches"))) is not None:
             yield answer["realm"], batches
 
 
 def states_of(answers: Sequence[object]) -> Iterator[Mapping[str, Any]]:
-    """Yield how each realm that answered is heard: `realm`, `backend`, `tracks`, `faults` and `graphs`."""
+    """Yield the capture state of each realm that answered: `realm`, `backend`, `tracks`, `faults` and `graphs`."""
     for answer in _records(answers):
         yield {
             "realm": answer["realm"],
@@ -36,7 +35,7 @@ def states_of(answers: Sequence[object]) -> Iterator[Mapping[str, Any]]:
 
 
 def _records(answers: Sequence[object]) -> Iterator[Mapping[str, Any]]:
-    """Yield the answers that are records; the realm's name in them is our own world's word."""
+    # Yields the answers that are records; the realm's name in them comes from our own world.
     for answer in answers:
         if isinstance(answer, dict) and isinstance(answer.get("realm"), str):
             yield answer

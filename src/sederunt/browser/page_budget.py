@@ -1,7 +1,7 @@
-"""What one page may send to its host: more than any meeting needs, and far less than it takes to harm the host.
+"""The amount that one page may send to its host: more than any meeting needs, and far too little to harm the host.
 
-The channel out of a page is spoken by our scripts, but whoever runs script in the meeting's origin can speak it too. A
-page that sends more than this is dropped; the host and its other bots go on.
+Our scripts use the channel out of a page, but any other script in the meeting's origin can use it too. A page that
+sends more than this is dropped; the host and its other bots go on.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ class PageBudget:
     _rates: dict[str, Rate] = field(default_factory=dict)
 
     def spend(self, what: str, amount: float) -> None:
-        """Take from an allowance. Raises Overrun where it is used up."""
+        """Take from an allowance. Raises Overrun if it is used up."""
         budget = ALLOWANCES[what]
         if what not in self._rates:
             self._rates[what] = Rate(budget.default, budget.per_s, self.now)
@@ -54,6 +54,6 @@ class PageBudget:
 
 
 def refuse_more(what: str, count: int, most: int) -> None:
-    """Raise Overrun where there are more of something than a page may have."""
+    """Raise Overrun if there are more of something than a page may have."""
     if count > most:
         raise Overrun(f"more than {most} {what}")

@@ -1,8 +1,8 @@
 """Browsers shared by bots: a context per bot, a few bots per browser, one driver per process.
 
-Sharing halves memory and saves a third of the CPU; the price is that a browser takes all its bots with it when it
-dies, so groups stay small. Bots that are signed in get a browser of their own, and those of two accounts share one
-only where the operator allows it: a page that broke out of its renderer would find the other account's there.
+Sharing halves memory and saves a third of the CPU; but a browser that dies takes all its bots with it, so groups stay
+small. Bots that are signed in get their own browser, and those of two accounts share one only if the operator allows
+it: a page that broke out of its renderer would have access to the other account's pages.
 """
 
 import asyncio
@@ -42,8 +42,8 @@ from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.settings import BrowserSettings
 from sederunt.tracing import traced
 
-PROVE_EVERY_S = 600.0  # a page costs some tenths of a CPU-second, and is opened for this only where no bot needed one
-PROVE_RESTING_S = 3600.0  # where browser, display and driver have to be started for it: some three CPU-seconds
+PROVE_EVERY_S = 600.0  # a test page costs some tenths of a CPU-second, and is opened only if no bot needed one
+PROVE_RESTING_S = 3600.0  # if browser, display and driver have to be started for it: some three CPU-seconds
 PAGE_OVERRAN = PageTrouble(cause="page_overran", seen="The page did more than it may.", recovery=Recovery.FRESH_BROWSER)
 VIEWPORT = {"width": 1280, "height": 720}
 
@@ -67,7 +67,7 @@ class BrowserPool:
         self._watching: list[asyncio.Task[None]] = []
         budgets = CpuBudgets(size=browser.page_cpu_s, per_s=browser.page_cpu)
         self._watch = ProcessWatch(self._fleet.running, budgets, browser.page_memory_mb)
-        self._proved_at = time.monotonic()  # when a page was opened last
+        self._proved_at = time.monotonic()  # when a page was last opened
 
     async def __aenter__(self) -> "BrowserPool":
         await asyncio.to_thread(sweep_orphans)
@@ -97,7 +97,7 @@ class BrowserPool:
             await self._loopback.__aexit__(None, None, None)
 
     def wake(self) -> None:
-        """Have a driver and the empty browsers that are kept, in some two seconds, for the idle time from now on."""
+        """Start the driver and the warm browsers, in some two seconds, for the idle time from now on."""
         self._fleet.driver.want()
 
     def is_resting(self) -> bool:
@@ -105,11 +105,11 @@ class BrowserPool:
         return self._fleet.driver.is_resting()
 
     def bots(self) -> int:
-        """Return pages open now."""
+        """Return the number of open pages."""
         return self._open
 
     def browsers(self) -> int:
-        """Return browsers running now, empty ones included."""
+        """Return the number of running browsers, empty ones included."""
         return len(self._fleet.running())
 
     def processes(self) -> list[int]:
@@ -117,7 +117,7 @@ class BrowserPool:
         return [browser.pid for browser in self._fleet.running()]
 
     def state(self) -> str:
-        """Return "ok", or what keeps this host from opening a page; see `BrowserFleet.state`."""
+        """Return "ok", or why this host cannot open a page; see `BrowserFleet.state`."""
         return self._fleet.state()
 
     @traced("open page")
@@ -132,9 +132,9 @@ class BrowserPool:
     ) -> MeetingPage:
         """Open a fresh page for a bot, with the in-page scripts in place. The callbacks must not block.
 
-        Frames and signals are told by the clock `now_ms` (Unix milliseconds), also where the machine's has been set.
+        Frames and signals have times of the clock `now_ms` (Unix milliseconds), even if the machine's has been set.
 
-        Raises SetupError when no browser can be started, PageStuck or PageCrashed when it does not give a page.
+        Raises SetupError when no browser can be started, PageStuck or PageCrashed when it does not open a page.
         """
         find_executable(self._settings, request.mode)
         browser = await self._fleet.seat(request)
@@ -144,7 +144,7 @@ class BrowserPool:
             return origin in request.hosts or page is None or page.has_origin(origin)
 
         def overran() -> None:
-            browser.spoiled = True  # what runs in it may have more in store
+            browser.spoiled = True  # its scripts may do more harm
             if page is not None:
                 page.end(PAGE_OVERRAN)
 
@@ -182,7 +182,7 @@ class BrowserPool:
         windows = _Windows(partial(self._loopback.drop, line))
         try:
             name = secrets.token_urlsafe(12)
-            # Nothing for anybody; microphone and camera for the meeting's own origins.
+            # No permission for any origin, except microphone and camera for the meeting's own origins.
             await context.grant_permissions([])
             for host in request.hosts:
                 await context.grant_permissions(["microphone", "camera"], origin=host)
@@ -209,7 +209,7 @@ class BrowserPool:
             await self._fleet.unseat(browser)
 
         page = MeetingPage(tab, context, line, world, closed, on_trouble)
-        # The costs until now are the other bots'.
+        # The costs so far belong to the other bots.
         shared = self._costs.setdefault(browser, SharedCost())
         since_s = await shared.settle(browser.pid, browser.seats - 1)
         page.cost = lambda: shared.of_one(browser.pid, browser.seats, since_s)
@@ -219,7 +219,7 @@ class BrowserPool:
         return page
 
     async def _prove(self) -> None:
-        """Have a host that keeps a browser warm open a page now and then: a browser that only runs proves nothing."""
+        # A host that keeps a browser warm opens a page now and then: a running browser alone proves nothing.
         while True:
             await asyncio.sleep(PROVE_EVERY_S if self._fleet.failed_at is None else TRY_AGAIN_S)
             good_for_s = PROVE_RESTING_S if self.is_resting() else PROVE_EVERY_S
@@ -241,7 +241,7 @@ class BrowserPool:
 
 
 class _Windows:
-    """Closes every window that a page opens: a bot has one. A page that goes on and on is dropped."""
+    """Closes every window that a page opens: a bot has only one. A page that opens too many is dropped."""
 
     def __init__(self, drop: Callable[[str], None]) -> None:
         self._drop, self._count = drop, 0
@@ -263,7 +263,7 @@ class _Windows:
 
 def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[str, Any]:
     options: dict[str, Any] = {
-        # Before any document is made: content policies would forbid our worker, our socket and our worklet.
+        # Set before any document exists: content policies would forbid our worker, our socket and our worklet.
         "bypass_csp": True,
         "locale": settings.locale,
         "viewport": VIEWPORT,
@@ -289,6 +289,6 @@ def _script_config(name: str, request: PageRequest) -> dict[str, Any]:
 
 
 async def _follow(browser: Chromium, page: MeetingPage) -> None:
-    """Let the page be gone once its browser is."""
+    # Marks the page as gone once its browser is.
     await browser.gone.wait()
     page.end(BROWSER_DIED)

@@ -1,10 +1,10 @@
-"""Looks at the processes of the browsers that bots sit in, once a second, and acts on those that stand still.
+"""Checks the processes of the browsers with bots once a second, and acts on those that are stopped.
 
-A stopped process is ended, because an end is noticed by everybody at once: a renderer takes its page with it, the
-network service or the main process the browser, and a GPU process is started anew by the browser.
+A stopped process is ended, because an end is noticed at once: a renderer takes its page with it, the network service
+or the main process the browser, and the browser restarts a GPU process.
 
-The end of a zygote is the exception. Chromium's main process goes on without it, and every page that it is asked for
-waits for ever for a process: such a browser is ended whole.
+The end of a zygote is the exception. Chromium's main process goes on without it, and every new page waits for ever for
+a process: the whole browser is ended then.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ from sederunt.model.trouble import PageTrouble, Recovery
 
 LOOK_EVERY_S = 1.0
 GPU, RENDERER, ZYGOTE = "gpu-process", "renderer", "zygote"
-FILLING_S = 10.0  # whoever ran most for so long filled the browser's own process
-FREED_S = 5.0  # after a renderer was ended, for the browser to free what was its page's
+FILLING_S = 10.0  # the renderer that ran most for this long filled the browser's own process
+FREED_S = 5.0  # after a renderer was ended, for the browser to free its page's memory
 PAGE_CPU_SPENT = PageTrouble(
     cause="page_cpu_spent",
     seen="The page took more CPU than a meeting needs; it was ended.",
@@ -44,8 +44,7 @@ ZYGOTE_DIED = PageTrouble(
     recovery=Recovery.FRESH_BROWSER,
 )
 
-# What each kind of process is called, and what follows from its end; any other is a helper, which the browser starts
-# anew.
+# The name of each kind of process, and the recovery after its end; any other is a helper, which the browser restarts.
 _KINDS: Mapping[str, tuple[str, Recovery]] = MappingProxyType(
     {
         "browser": ("browser", Recovery.FRESH_BROWSER),
@@ -62,7 +61,7 @@ logger = log.get(component="browser")
 
 
 def stopped(kind: str) -> PageTrouble:
-    """Return the trouble that a stopped process of this kind is to the pages of its browser."""
+    """Return the trouble that a stopped process of this kind causes to the pages of its browser."""
     name, recovery = _KINDS.get(kind, (kind.rpartition(".")[2] or "process", Recovery.BY_BROWSER))
     seconds = (LOOKS_IN_A_ROW - 1) * LOOK_EVERY_S
     description = f"The {name.replace('_', ' ')} stood still for {seconds:g} s, stopped by a signal; it was ended."
@@ -94,7 +93,7 @@ class ProcessWatch:
         self._kinds: dict[tuple[int, int], str] = {}  # of each process of these browsers
         self._gpu: dict[int, int] = {}  # the GPU process of each browser
         self._zygotes: dict[tuple[int, int], _Zygote] = {}
-        self._freeing: dict[int, float] = {}  # browsers that free an ended page's memory → until when
+        self._freeing: dict[int, float] = {}  # browsers that are freeing an ended page's memory → until when
         self.renderer_cpu = RendererCpu()
 
     async def run(self) -> None:
@@ -127,7 +126,7 @@ class ProcessWatch:
                 _end(browser, state, "display" if state.pid == browser.display_pid else "driver")
 
     def _renderers(self, browsers: Mapping[int, Chromium], states: Iterable[ProcessState]) -> list[ProcessState]:
-        """Return the processes of pages. What kind each is, is read once; a renderer is a zygote at first."""
+        # Returns the processes of pages. The kind of each is read only once; a renderer is a zygote at first.
         kinds = {process: kind for process, kind in self._kinds.items() if kind != ZYGOTE}
         self._kinds = {
             (state.pid, state.started): kinds.get((state.pid, state.started)) or kind_of(state.pid) for state in states
@@ -137,7 +136,7 @@ class ProcessWatch:
         ]
 
     def _look_at_zygotes(self, browsers: Mapping[int, Chromium], states: Sequence[ProcessState]) -> None:
-        """End the browsers that live on without a zygote. Whoever was one at few looks was becoming a renderer."""
+        # Ends the browsers that go on without a zygote. A process that was one in few looks was becoming a renderer.
         previous, self._zygotes = self._zygotes, {}
         for state in states:
             process = (state.pid, state.started)
@@ -157,7 +156,7 @@ class ProcessWatch:
     def _look_at_hogs(
         self, browsers: Mapping[int, Chromium], renderers: Sequence[ProcessState], mains_mb: Mapping[int, float]
     ) -> None:
-        """Let pages that take too much CPU give way to others; end them where they go on, or take too much memory."""
+        # Pages that take too much CPU give way to others; they are ended if they go on, or take too much memory.
         now = time.monotonic()
         verdict = self._budgets.look(renderers, now)
         for state in verdict.give_way:
@@ -177,7 +176,7 @@ class ProcessWatch:
                 kill(state.pid)
 
     def _look_at_gpu(self, browsers: Mapping[int, Chromium], states: Iterable[ProcessState]) -> None:
-        """Tell the pages of a browser whose GPU process is gone: the browser starts another."""
+        # Tells the pages of a browser that its GPU process is gone: the browser starts another.
         alive_pids = {state.pid for state in states}
         for pid, gpu in list(self._gpu.items()):
             if gpu not in alive_pids:

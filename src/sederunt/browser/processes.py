@@ -1,7 +1,7 @@
-"""Child processes that must not outlive us: how they are marked, and how the leavings of a killed process are swept.
+"""Child processes that must not outlive us: how they are marked, and how those of a killed process are killed.
 
 A browser normally ends with us: when this process is killed, the driver's input closes and it ends its browsers; when
-the driver is killed, the browser's pipe closes. The mark is for the rest, for example a driver that was stopped.
+the driver is killed, the browser's pipe closes. The mark is for other cases, such as a stopped driver.
 """
 
 import asyncio
@@ -25,14 +25,12 @@ def _mark_of(pid: int) -> str:
 
 
 def owner_mark() -> str:
-    """Return a mark of this process that tells it apart from any later one with the same number."""
+    """Return a mark of this process that distinguishes it from any later one with the same number."""
     return _mark_of(os.getpid())
 
 
 def started_ticks(pid: int) -> int | None:
-    """Return when a process started, in clock ticks since boot; None when there is no such process, or only its
-    remains.
-    """
+    """Return when a process started, in clock ticks since boot; None for no process, or a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -48,8 +46,8 @@ def is_alive(mark: str) -> bool:
 
 
 def is_ending(pid: int) -> bool:
-    """Return whether a process has ended or is about to. The kernel takes its memory first, then closes its pipes, and
-    tells of its end last: whoever hangs on a pipe may be gone before that.
+    """Return whether a process has ended or is about to. The kernel frees its memory first, then closes its pipes, and
+    reports its end last: the reader of a pipe may notice earlier.
     """
     try:
         return not Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -65,7 +63,7 @@ def orphans() -> Iterator[int]:
 
 
 def _marked(variable: str) -> Iterator[tuple[int, str]]:
-    """Yield every process that has this variable, and its value."""
+    # Yields every process that has this variable, and its value.
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and (value := _value_of(variable, folder)) is not None:
             yield int(folder.name), value
@@ -84,7 +82,7 @@ def _value_of(variable: str, folder: Path) -> str | None:
 
 
 def sweep_orphans() -> int:
-    """Kill what a killed process of ours left behind; returns how many."""
+    """Kill the processes that a killed process of ours left behind; return how many."""
     count = 0
     for pid in list(orphans()):
         count += kill(pid)
@@ -94,12 +92,12 @@ def sweep_orphans() -> int:
 
 
 def kill_launched(launch: str) -> int:
-    """Kill the processes of a browser whose process id never became known. Returns how many."""
+    """Kill the processes of a browser whose process id never became known; return how many."""
     return sum(kill(pid) for pid, mark in list(_marked(LAUNCH_VARIABLE)) if mark == launch)
 
 
 def kill(pid: int) -> bool:
-    """End a process at once; False when it was gone already."""
+    """End a process at once; return False if it was gone already."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -108,10 +106,10 @@ def kill(pid: int) -> bool:
 
 
 def when_ended(pid: int, call: Callable[[], None]) -> Callable[[], None]:
-    """Call once when a process has ended, also one that is no child of ours; costs nothing until then.
+    """Call once when a process has ended, even if it is not our child; this costs nothing until then.
 
-    Returns what ends the watch. Where the system cannot tell (it is no Linux), or the process is gone already, nothing
-    is ever called.
+    Returns the function that ends the watch. If the system cannot report it (it is not Linux), or the process is gone
+    already, nothing is ever called.
     """
     try:
         descriptor = os.pidfd_open(pid)

@@ -1,10 +1,10 @@
-"""A browser window for a person elsewhere: what it shows as pictures one way, their pointer and keys the other.
+"""A browser window for a person elsewhere: pictures go to them, their pointer and keys come back.
 
-A picture is made only when somebody asks for the next one. The window opens public places alone, as a bot's tab does,
-and its page has the memory, the processors and the windows that a bot's page has.
+A picture is made only when somebody asks for the next one. The window opens public addresses only, like a bot's tab,
+and its page has the same limits of memory, CPU and windows as a bot's page.
 
-What a person does is meant for the page that they see: each document of the window has a number, every picture tells
-whose it is, and pointer and keys that come with another number than that of the present document are passed over.
+A person's input is meant for the page that they see: each document of the window has a number, every picture carries
+it, and pointer and keys with another number than that of the present document are ignored.
 """
 
 import asyncio
@@ -40,10 +40,10 @@ _BUTTONS = ("left", "middle", "right")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WindowView:
-    """What the window shows."""
+    """One picture of the window."""
 
     number: int  # rises with each picture and each address
-    page: int  # whose picture it is; rises with each document
+    page: int  # number of the document in the picture; rises with each document
     jpeg: bytes
     url: str
 
@@ -52,16 +52,16 @@ class RemoteWindow:
     """One window. Coordinates of the pointer are shares of its width and height."""
 
     def __init__(self, context: BrowserContext, page: Page, session: CDPSession, places: Places | None) -> None:
-        """`places`: what may be opened; None lets everything be opened."""
+        """`places`: the addresses that may be opened; None for all."""
         self._context, self._page, self._session, self._places = context, page, session, places
         self._jpeg, self._number = b"", 0
-        self._document, self._pictured = 1, 1  # the present one, and the one that the picture is of
+        self._document, self._pictured = 1, 1  # the present document, and the one in the picture
         self._popups = 0
-        self._due: int | None = None  # the picture that the browser waits for a word about
+        self._due: int | None = None  # the picture whose acknowledgement the browser waits for
         self._news = asyncio.Event()
         self._size = (1280, 720)
         self._tasks: set[asyncio.Task[Any]] = set()
-        self.gone = asyncio.Event()  # set when the window, or its browser, is there no more
+        self.gone = asyncio.Event()  # set when the window, or its browser, is gone
 
     async def prepare(self) -> None:
         """Begin to watch. Raises the driver's errors."""
@@ -74,21 +74,21 @@ class RemoteWindow:
         self._page.on("close", lambda _page: self.gone.set())
         self._page.on("crash", lambda _page: self.gone.set())
         self._context.on("page", self._popped_up)
-        # What another window was to open is told here at once; the window itself may not know it yet.
+        # The address of a new window is reported here at once; the window itself may not know it yet.
         self._session.on("Page.windowOpen", lambda event: self._spawn(self._open_here(str(event["url"]))))
         await self._session.send("Page.enable")
-        self._page.on("filechooser", lambda _chooser: None)  # nothing of this machine is handed out
+        self._page.on("filechooser", lambda _chooser: None)  # no file of this machine is given away
         await self._session.send("Page.startScreencast", {"format": "jpeg", "quality": QUALITY})
 
     async def go(self, url: str) -> None:
-        """Open an address. One that loads slowly, or not at all, is for the person to see."""
+        """Open an address. The person sees whether it loads slowly, or not at all."""
         if self._places is not None:
             self._places.sent(url)
         with contextlib.suppress(DriverError):
             await self._page.goto(url, wait_until="commit", timeout=OPEN_S * 1000)
 
     async def look(self, after: int, within_s: float) -> WindowView | None:
-        """Return what is shown, once that is newer than the picture `after`; None where nothing changes so long."""
+        """Return the next picture after `after`; None if nothing changes for `within_s`."""
         if self._pictured < self._document:
             await self._take_picture(within_s)
         if self._number <= after:
@@ -102,12 +102,12 @@ class RemoteWindow:
         return WindowView(number=self._number, page=self._pictured, jpeg=self._jpeg, url=self._page.url)
 
     async def act(self, inputs: Sequence[Sequence[Any]], page: int | None = None) -> None:
-        """Do what a person did: a list of [name, arguments …]. What is not understood is passed over.
+        """Do what a person did: a list of [name, arguments …]. Unknown inputs are ignored.
 
-        Raises PageStuck when the page takes none of it in time.
+        Raises PageStuck when the page does not take them in time.
 
         Args:
-            page: the one that they see (`WindowView.page`); None for that of the last picture.
+            page: the document that the person sees (`WindowView.page`); None for that of the last picture.
         """
         page_number = self._pictured if page is None else page
         try:
@@ -120,7 +120,7 @@ class RemoteWindow:
             raise PageStuck(f"The page did not take the input within {ACT_S:g} s.") from None
 
     async def state(self) -> Mapping[str, Any]:
-        """Return cookies and local storage: what it takes to be signed in again. Raises PageStuck."""
+        """Return cookies and local storage, which suffice to be signed in again. Raises PageStuck."""
         try:
             async with asyncio.timeout(STATE_S):
                 state: Mapping[str, Any] = await self._context.storage_state()
@@ -159,7 +159,7 @@ class RemoteWindow:
     async def _press(self, key: str) -> None:
         try:
             await self._page.keyboard.down(key)
-        except DriverError:  # a letter that no key of the driver's keyboard has
+        except DriverError:  # a letter that the driver's keyboard lacks
             if len(key) == 1:
                 await self._page.keyboard.insert_text(key)
 
@@ -169,17 +169,17 @@ class RemoteWindow:
 
     def _shown(self, event: Mapping[str, Any]) -> None:
         self._due = event["sessionId"]
-        if self._pictured == self._document:  # else it may be of the document before
+        if self._pictured == self._document:  # else the picture may show the previous document
             self._picture(event["data"])
 
     def _loaded(self, event: Mapping[str, Any]) -> None:
-        """Note a new document: whoever looks is shown a picture of it before anything they do is meant for it."""
+        # Counts a new document: the person gets a picture of it before any of their input is meant for it.
         if "parentId" not in event["frame"]:
             self._document += 1
             self._news.set()
 
     async def _take_picture(self, within_s: float) -> None:
-        """Make a picture of the present document, unless it is busy, or gives way to another one, meanwhile."""
+        # Makes a picture of the present document, unless it is busy, or is replaced meanwhile.
         document = self._document
         with contextlib.suppress(DriverError, TimeoutError):
             async with asyncio.timeout(within_s):
@@ -194,13 +194,13 @@ class RemoteWindow:
         self._news.set()
 
     def _moved(self, frame: Frame) -> None:
-        """Tell a new address by itself: the picture of its page may have come before it, and be the last."""
+        # Reports a new address on its own: the picture of its page may have come before it, and be the last.
         if frame == self._page.main_frame and self._jpeg:
             self._number += 1
             self._news.set()
 
     async def _go_on(self) -> None:
-        """Let the browser make its next picture."""
+        # Lets the browser make its next picture.
         session_id, self._due = self._due, None
         if session_id is not None:
             with contextlib.suppress(DriverError):
@@ -209,13 +209,13 @@ class RemoteWindow:
     async def _judge(self, event: Mapping[str, Any]) -> None:
         assert self._places is not None
         is_refused = not await self._places.may_open(str(event["request"]["url"]))
-        with contextlib.suppress(DriverError):  # the page is gone, or went on
+        with contextlib.suppress(DriverError):  # the page is gone, or moved on
             method = "Fetch.failRequest" if is_refused else "Fetch.continueRequest"
             parameters = {"errorReason": "AddressUnreachable"} if is_refused else {}
             await self._session.send(method, {"requestId": event["requestId"], **parameters})
 
     async def _open_here(self, url: str) -> None:
-        """Open what another window was to open in this one: there is but one to be seen."""
+        # Opens another window's address in this one, since the person sees only this one.
         with contextlib.suppress(DriverError):
             if url.startswith(("https:", "http:")):
                 await self._page.goto(url, wait_until="commit", timeout=OPEN_S * 1000)
@@ -227,7 +227,7 @@ class RemoteWindow:
             self.gone.set()
 
     def hear(self, trouble: PageTrouble) -> None:
-        """End with a page, or a browser, that was ended for what it took."""
+        """End when the page, or its browser, was ended."""
         if trouble.recovery in (Recovery.FRESH_PAGE, Recovery.FRESH_BROWSER):
             self.gone.set()
 
@@ -239,10 +239,10 @@ class RemoteWindow:
 
 @asynccontextmanager
 async def remote_window(settings: BrowserSettings, *, allow_private: bool) -> AsyncIterator[RemoteWindow]:
-    """Provide a window of a browser of its own. Raises SetupError when none starts.
+    """Provide a window in its own browser. Raises SetupError when none starts.
 
     Args:
-        allow_private: whether it may open places on this machine and its network.
+        allow_private: whether it may open addresses on this machine and its network.
     """
     options: dict[str, Any] = {
         "viewport": {"width": 1280, "height": 720},
@@ -285,9 +285,8 @@ async def _closed(popup: Page) -> None:
 
 
 def _is_for_any_page(name: WindowInput, arguments: Sequence[Any]) -> bool:
-    """Return whether an input is for the window, or ends what began on another page without a word of what was typed:
-    a button, or a key such as Shift, would be held for ever.
-    """
+    # Returns whether an input is for the window itself, or releases a button or a key such as Shift, which would
+    # otherwise be held for ever; the release of a letter does not count, since it would reveal typed text.
     if name is WindowInput.RELEASE:
         return len(str(arguments[0])) > 1
     return name in (WindowInput.SIZE, WindowInput.BACK, WindowInput.RELOAD, WindowInput.UP)

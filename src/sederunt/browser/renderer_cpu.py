@@ -1,10 +1,10 @@
 """Measure how much CPU time each browser's renderers used lately.
 
-A page that answers nothing is in an endless loop where its renderer runs on without a pause, and merely late where that
-one is not given the processor.
+A page that does not answer is in an endless loop if its renderer runs without a pause, and merely late if its renderer
+does not get the CPU.
 
-The browser does not name the process of a page. One that ran on before the page fell silent, or that began later, is
-another page's: a neighbour in a loop must not be taken for one's own.
+The browser does not name the process of a page. A renderer that was busy before the page fell silent, or that started
+later, belongs to another page: a neighbour in a loop must not be taken for the page's own renderer.
 """
 
 import time
@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from sederunt.browser.stopped_processes import ProcessState
 
 KEPT_LOOKS = 60
-BEFORE_S = 3.0  # looked at to tell whether a renderer ran on before
-CALM_CORES = 0.5  # what one may use that does not; a meeting takes a tenth
+BEFORE_S = 3.0  # time before the silence in which a renderer must have been calm
+CALM_CORES = 0.5  # the most that a calm renderer uses; a meeting takes a tenth
 
 
 class RendererCpu:
@@ -27,7 +27,7 @@ class RendererCpu:
         self._looks: dict[tuple[int, int], tuple[int, deque[tuple[float, float]]]] = {}
 
     def look(self, renderers: Iterable[ProcessState]) -> None:
-        """Take one look at the renderers; those that have ended are forgotten."""
+        """Take one look at the renderers; forget those that have ended."""
         previous, self._looks = self._looks, {}
         for state in renderers:
             key = (state.pid, state.started)
@@ -35,15 +35,15 @@ class RendererCpu:
             history[1].append((self._now(), state.cpu_s))
 
     def used_s(self, state: ProcessState, within_s: float) -> float:
-        """Return the CPU-seconds that a renderer used in the last so many seconds."""
+        """Return the CPU-seconds that a renderer used in the last `within_s` seconds."""
         _, looks = self._looks.get((state.pid, state.started), (0, ()))
         return _used(looks, self._now() - within_s)
 
     def most_s(self, browser: int, within_s: float, answered_s: float) -> float:
-        """Return the CPU-seconds, in the last so many, of the renderer of a browser that used most and may be a page's.
+        """Return the CPU-seconds in the last `within_s` seconds of a browser's busiest renderer that may be the page's.
 
         Args:
-            answered_s: seconds since the page answered at last; by then its renderer was there, and calm.
+            answered_s: seconds since the page last answered; at that time its renderer existed and was calm.
         """
         now = self._now()
         histories = [looks for session, looks in self._looks.values() if session == browser]

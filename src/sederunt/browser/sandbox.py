@@ -1,4 +1,4 @@
-"""Whether Chromium's own sandbox can run here: what keeps a page that breaks its renderer from everything else."""
+"""Whether Chromium's own sandbox can run here, which confines a page that breaks its renderer."""
 
 import os
 import shutil
@@ -15,16 +15,16 @@ PROBE_S = 5.0
 
 
 def wants_sandbox(settings: BrowserSettings, executable: Path, user: OtherUser | None) -> bool:
-    """Return whether this program is started with its sandbox as this user: as set, else wherever it can run."""
+    """Return whether this program is started with its sandbox as this user: as configured, else whenever it can run."""
     return obstacle(executable, user) is None if settings.sandbox == "auto" else settings.sandbox
 
 
 @cache
 def obstacle(executable: Path, user: OtherUser | None) -> str | None:
-    """Return why the sandbox cannot run here as this user, as a sentence with the remedy; None where it can.
+    """Return why the sandbox cannot run here as this user, as a sentence with the remedy; None if it can.
 
     Args:
-        user: as `browser_user_of` gives it; None: who we are.
+        user: as `browser_user_of` returns it; None for our own.
     """
     if os.geteuid() == 0 and user is None:
         return (

@@ -1,7 +1,7 @@
-"""Puts the in-page scripts together: two texts per bot, run before the page's own in each document of its tab.
+"""Assembles the in-page scripts: two texts per bot, run before the page's own in each document of its tab.
 
-One runs among the page's own scripts, because only there the page's connections can be tapped; it knows no secret. The
-other runs in a world of its own, which shares the document with the page and nothing else: it holds the way to Python.
+One runs among the page's own scripts, because the page's connections can be tapped only there; it knows no secret. The
+other runs in its own world, which shares only the document with the page: it has the connection to Python.
 """
 
 import json
@@ -35,12 +35,12 @@ PAGE = (
     "control.js",
 )
 OWN_WORLD = ("natives.js", "line.js", "gate.js")
-# Texts that the scripts start elsewhere: in the worker, and on the audio thread.
+# Texts that the scripts start in the worker, and on the audio thread.
 WORKER = ("packing.js", "tap_worker.js")
 PCM_WORKLET = ("pcm_worklet.js",)
 
-# Run twice, the scripts do nothing, and there is no mark of them that a page could find. Nothing may ever throw into
-# the site, and a script that fails must not take the others with it.
+# A second run does nothing, and a page can find no mark of the scripts. Nothing may ever throw into the site, and a
+# script that fails must not prevent the others.
 _PAGE = """(() => {
 "use strict";
 const config = %(config)s;
@@ -74,13 +74,13 @@ def page_scripts(config: Mapping[str, Any]) -> str:
 
 
 def isolated_world_scripts(name: str, address: str) -> str:
-    """Return the text that runs in our own world beside it; `address` is the loopback line's."""
+    """Return the text that runs in our own world; `address` is that of the loopback line."""
     config = _embedded({"name": name, "address": address})
     return _OWN_WORLD % {"config": config, "scripts": _scripts(OWN_WORLD)}
 
 
 def gate_call(act: str) -> str:
-    """Return a function, as text, that calls one of gate.js' functions; null where our scripts do not run."""
+    """Return a function, as text, that calls one of gate.js' functions; it gives null if our scripts do not run."""
     return f"(argument) => {{ const gate = globalThis.gate; return gate ? gate.{act} : null; }}"
 
 
@@ -96,5 +96,5 @@ def _scripts(names: tuple[str, ...]) -> str:
 
 
 def _embedded(value: object) -> str:
-    """Return JSON that is also JavaScript, wherever it stands."""
+    # Returns JSON that is valid JavaScript in any place.
     return json.dumps(value).replace("</", "<\\/")

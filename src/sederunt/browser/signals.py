@@ -1,10 +1,10 @@
-"""What a page says besides media, and how it arrives: JSON as text, or JSON and bytes in one binary message.
+"""A page's messages besides media, and their format: JSON as text, or JSON and bytes in one binary message.
 
 A binary message is a little-endian uint32, the length of the JSON that follows it, and then the payload. The payload
 becomes `data["payload"]`, as bytes.
 
-The channel is ours, but among the page's own scripts ours are guests: whoever speaks for them is not believed. A signal
-has a kind and fields that we know, of their types and of a bearable length, or it is none.
+The channel is ours, but the page's own scripts can imitate ours, so its messages are not trusted. A signal has a known
+kind and known fields, of the right types and of a limited length; anything else is rejected.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from sederunt import foreign_json
 _LENGTH = Struct("<I")
 MOST_ENTRIES = 2_000  # people of a list, or keys of those who speak
 MOST_WORD, MOST_TEXT, MOST_ADDRESS = 1_000, 20_000, 65_536  # characters
-MOST_ASTRAY_MS = 24 * 3_600_000  # a page's clock may be set; it is not of another century
+MOST_ASTRAY_MS = 24 * 3_600_000  # a page's clock may have been set, but not by more than this
 MOST_KEPT, MOST_KIND = 4_096, 40  # characters or bytes of one value, and of the kind
 
 
@@ -55,9 +55,9 @@ def _is_person(value: object) -> bool:
 
 _is_word, _is_address = _is_text(MOST_WORD), _is_text(MOST_ADDRESS)
 _PERSON: Mapping[str, Check] = {
-    "key": _is_text(MOST_TEXT),  # of rows without an id their text is the key
+    "key": _is_text(MOST_TEXT),  # the text is the key of rows without an id
     "name": _is_text(MOST_TEXT),
-    "avatar": lambda value: value is None or isinstance(value, str),  # a picture may stand in it
+    "avatar": lambda value: value is None or isinstance(value, str),  # may contain a picture
     "is_self": lambda value: isinstance(value, bool),
 }
 # Kind → its fields; further ones of `capture` are numbers and words.
@@ -89,24 +89,24 @@ class BrokenSignal(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signal:
-    """A raw message from a page: nothing in it has been interpreted.
+    """A raw message from a page, not interpreted.
 
     kind and data:
         datachannel  {label, payload: bytes | str}
         fetch        {url, method, status, request, payload: bytes}; from fetch and from XMLHttpRequest. `request` is
-                     the beginning of what was sent, where that is text
+                     the beginning of the request's body, if that is text
         websocket    {url, payload: bytes | str}: what the page's own socket received
         worker       {payload: str}: what one of the page's workers posted
-        roster       {people: [{key, name, avatar, is_self}], whole}: all rows, each time they changed
-        speaking     {keys: [key, …]}: all who are shown speaking, each time that changed
-        stage        {key}: whoever is shown large, each time that changed; empty for nobody
-        banner       {alone, recorded, count}: what the page's sentences and its counter say, each time that changed
-        self         {key}: by what the page's own objects know the bot
-        call         {id}: an id of the call, or an address with one, by the page's own objects
+        roster       {people: [{key, name, avatar, is_self}], whole}: all rows, at each change
+        speaking     {keys: [key, …]}: everybody shown as speaking, at each change
+        stage        {key}: the person shown large, at each change; empty for nobody
+        banner       {alone, recorded, count}: from the page's sentences and its counter, at each change
+        self         {key}: the bot's key in the page's own objects
+        call         {id}: an id of the call, or an address with one, from the page's own objects
         chat         {id, sender, text}: once per message
         capture      {event: "attached" | "displaced" | "deaf" | "backend" | "stream" | …, track, …}; "stream", each
                      time a track begins: {media, stream, mid, ufrag}, the names of its stream and of its m-line,
-                     and the user fragment of whoever is at the connection's other end
+                     and the user fragment of the connection's other end
     """
 
     kind: str
@@ -115,7 +115,7 @@ class Signal:
 
 
 def without_bulk(signal: Signal) -> Signal:
-    """Return a signal that is fit to be kept: long texts and payloads are cut."""
+    """Return a signal that is small enough to be stored: long texts and payloads are cut."""
     data = {
         name: value[:MOST_KEPT] if isinstance(value, str | bytes) else value
         for name, value in signal.data.items()
@@ -125,14 +125,14 @@ def without_bulk(signal: Signal) -> Signal:
 
 
 def entries_of(signal: Signal) -> int:
-    """Return how many people or keys a signal holds."""
+    """Return how many people or keys a signal contains."""
     return sum(len(value) for value in signal.data.values() if isinstance(value, list))
 
 
 def read_signal(message: str | bytes, now_ms: float, in_ours: Callable[[float], float] = float) -> Signal:
     """Return the signal in one message of a page; `now_ms` in Unix milliseconds. Raises BrokenSignal.
 
-    `in_ours` turns the page's times into those of `now_ms`.
+    `in_ours` converts the page's times into those of `now_ms`.
     """
     try:
         if isinstance(message, str):
@@ -140,7 +140,7 @@ def read_signal(message: str | bytes, now_ms: float, in_ours: Callable[[float], 
         else:
             (length,) = _LENGTH.unpack_from(message)
             body, payload = foreign_json.read(message[4 : 4 + length]), message[4 + length :]
-        if not isinstance(body["data"], dict):  # a list of pairs would do as well, and has names of any kind
+        if not isinstance(body["data"], dict):  # a list of pairs would work too, with names of any type
             raise TypeError
         data = body["data"]
         if payload is not None:
@@ -154,7 +154,7 @@ def read_signal(message: str | bytes, now_ms: float, in_ours: Callable[[float], 
 
 
 def _fault(signal: Signal, now_ms: float) -> str | None:
-    """Return what is wrong with a signal's shape, without its words."""
+    # Returns the fault in a signal's shape, without its contents.
     fields = KINDS.get(signal.kind)
     if fields is None:
         return "its kind is unknown"

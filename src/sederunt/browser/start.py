@@ -1,4 +1,4 @@
-"""How one browser is started: on which display, as which user, with a limit of memory where a page opens with it."""
+"""How one browser is started: on which display, as which user, with a memory limit if a page opens within it."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -19,20 +19,20 @@ from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
 
 START_S = 30.0
-RESERVED_MB = 2_200  # what a page's process sets aside at its start and never uses (measured, Chromium 156)
-# With less than 4,200 MB of addresses no page opens, with 4,400 each does (26 November 2026, Chromium 156): a smaller
-# limit is kept by `process_watch` alone.
+RESERVED_MB = 2_200  # addresses that a page's process reserves at its start and never uses (measured, Chromium 156)
+# With less than 4,200 MB of addresses no page opens, with 4,400 each does (26 November 2026, Chromium 156): only
+# `process_watch` enforces a smaller limit.
 LEAST_MB = 4_400
 NO_LIMIT = "{executable} opens no page within a limit of memory: one page may take all of this machine's."
 
 logger = log.get(component="browser")
 TOO_SLOW = "No page opened within {seconds:g} s: whether one opens within the limit of memory is tried again."
-_bears: dict[tuple[Path, int], bool] = {}  # (program, limit in MB): whether a page opens, once that is known
+_bears: dict[tuple[Path, int], bool] = {}  # (program, limit in MB) → whether a page opens, once that is known
 
 
 @dataclass(kw_only=True)
 class BrowserStart:
-    """All that a browser is started with. Use `open_display`, then `launch`, and `close_display` once it has ended."""
+    """Starts a browser: call `open_display`, then `launch`, and `close_display` once it has ended."""
 
     driver: BrowserDriver
     settings: BrowserSettings
@@ -45,7 +45,7 @@ class BrowserStart:
     display: Display | None = None  # its own
 
     async def open_display(self) -> None:
-        """Give a headful browser a display of its own, where none was named."""
+        """Give a headful browser its own display, if none was named."""
         if self.mode == HEADFUL and self.display_name is None:
             self.display = await Display(self._user(), self._folder()).__aenter__()
             self.display_name, self.authority = self.display.name, self.display.authority
@@ -56,15 +56,15 @@ class BrowserStart:
             await self.display.__aexit__(None, None, None)
 
     async def launch(self) -> Browser:
-        """Start it with its limit of memory, or without one where no page opens with it. Raises SetupError."""
+        """Start it with its memory limit, or without one if no page opens within it. Raises SetupError."""
         executable, most_mb = find_executable(self.settings, self.mode), self.settings.page_memory_mb
         if not most_mb or _bears.get((executable, most_mb)) is False:
             return await self._launch_with(0)
         browser = await self._launch_with(max(most_mb + RESERVED_MB, LEAST_MB))
         is_usable = _bears.get((executable, most_mb)) or await _opens_a_page(browser)
-        if is_usable is None:  # a page that died of the limit as it began may be waited for in vain: the next one tells
+        if is_usable is None:  # a page killed by the limit at its start may never answer: try another one
             is_usable = await _opens_a_page(browser)
-        if is_usable is None:  # a machine with too much to do says nothing about the limit
+        if is_usable is None:  # an overloaded machine shows nothing about the limit
             logger.warning(TOO_SLOW.format(seconds=START_S), action="page_memory_untried")
             return browser
         _bears[executable, most_mb] = is_usable
@@ -94,7 +94,7 @@ class BrowserStart:
                     env={**profile.environment, LAUNCH_VARIABLE: self.mark},
                     chromium_sandbox=profile.sandbox,
                     ignore_default_args=list(NOT_OF_DRIVER),
-                    # Signals are ours to handle: a drain must still be able to close pages.
+                    # We handle signals ourselves: a drain must still be able to close pages.
                     handle_sigint=False,
                     handle_sigterm=False,
                     handle_sighup=False,
@@ -106,7 +106,7 @@ class BrowserStart:
             ) from error
 
     def _user(self) -> OtherUser | None:
-        """Return as whom it runs: nobody but us is let in to a person's display, who goes where they like."""
+        # On a person's display the browser runs as our user: no other user is let in there.
         if self.display_name is not None and self.display is None:
             return None
         return browser_user_of(self.settings, find_executable(self.settings, self.mode))
@@ -116,7 +116,7 @@ class BrowserStart:
 
 
 async def _opens_a_page(browser: Browser) -> bool | None:
-    """Return whether a page stands; None where time ran out. What a program sets aside changes with its versions."""
+    # Returns whether a page opens; None if time ran out. The reserved memory changes with the program's versions.
     try:
         async with asyncio.timeout(START_S):
             context = await browser.new_context()

@@ -1,8 +1,8 @@
 """Find processes that were stopped (SIGSTOP) and never continued, such as a renderer.
 
-No socket closes and no call fails: whoever waits for such a process waits for ever, or until a deadline that has to be
-long, since a busy machine looks alike from outside. The kernel knows the difference. A process that it calls stopped
-does not run because it was stopped, however busy the machine is; so it is ended, and an end is noticed at once.
+No socket closes and no call fails: a caller waits for such a process for ever, or until a deadline that has to be long,
+since a busy machine looks the same from outside. The kernel knows the difference: a process that it reports as stopped
+does not run for that reason, however busy the machine is. So the process is ended, and an end is noticed at once.
 """
 
 import os
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# In so many looks in a row: a process that is stopped and told to go on within a second or two harms nobody.
+# Looks in a row: a process that is stopped and continued within a second or two does no harm.
 LOOKS_IN_A_ROW = 3
-LOOKS_UNTIL_ALL = 10  # after so many every process of the machine is read again
+LOOKS_UNTIL_ALL = 10  # looks after which every process of the machine is read again
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
 _STOPPED = frozenset((b"T", b"t"))  # by a signal, by a debugger
@@ -25,16 +25,16 @@ class ProcessState:
     pid: int
     parent: int
     session: int  # the browser's main process, for all processes of a browser
-    started: int  # clock ticks since boot: with the number it names a process for good
+    started: int  # clock ticks since boot: together with the number it identifies a process for ever
     is_stopped: bool
-    cpu_s: float = 0.0  # that it has used since it began
-    memory_mb: float = 0.0  # resident, with what it shares
+    cpu_s: float = 0.0  # used since its start
+    memory_mb: float = 0.0  # resident, shared memory included
 
 
 def stat_fields(path: str) -> list[bytes]:
-    """Return what the kernel says of a process or thread, from its state on (proc(5), the third field of `stat`);
-    nothing of one that is gone, and where the system tells of none."""
-    # Often and of many processes: what pathlib and text files add would be three quarters of the cost.
+    """Return the kernel's facts on a process or thread, from its state on (proc(5), the third field of `stat`); empty
+    if it is gone, or if the system reports none."""
+    # Called often for many processes: pathlib and text files would add three quarters of the cost.
     try:
         file = os.open(path, os.O_RDONLY)
     except OSError:  # ended meanwhile
@@ -49,7 +49,7 @@ def stat_fields(path: str) -> list[bytes]:
 
 
 def state_of(pid: int) -> ProcessState | None:
-    """Return one process as it is now; None for one that is gone, and where the system tells of none."""
+    """Return one process as it is now; None if it is gone, or if the system reports none."""
     fields = stat_fields(f"/proc/{pid}/stat")
     if not fields:
         return None
@@ -66,10 +66,10 @@ def state_of(pid: int) -> ProcessState | None:
 
 class SessionProcesses:
     """Reads the processes of some sessions, look by look. Any other process of the machine is read only now and then:
-    a server may have thousands, and to read each of them once a second would cost a host more than a bot does.
+    a server may have thousands, and reading each of them once a second would cost a host more than a bot does.
 
     Args:
-        read: how one process is read.
+        read: reads one process.
     """
 
     def __init__(self, read: Callable[[int], ProcessState | None] = state_of) -> None:
@@ -79,8 +79,8 @@ class SessionProcesses:
         self._looks = 0
 
     def look(self, sessions: Iterable[int], beside: Iterable[int]) -> Mapping[int, ProcessState]:
-        """Return the processes of these sessions and those beside them, by their numbers; nothing where the system does
-        not tell of processes (it is no Linux).
+        """Return the processes of these sessions and those of `beside`, by their numbers; empty if the system does not
+        report processes (it is not Linux).
 
         Args:
             beside: numbers of single processes of any session.
@@ -90,7 +90,7 @@ class SessionProcesses:
         except OSError:
             return {}
         scope = (frozenset(sessions), frozenset(beside))
-        # A process may begin a session after it was read, and its number may come to another one.
+        # A process may begin a session after it was read, and another process may get its number.
         if scope != self._asked or self._looks % LOOKS_UNTIL_ALL == 0:
             self._others = set()
         self._asked, self._looks = scope, self._looks + 1
@@ -101,7 +101,7 @@ class SessionProcesses:
 
 
 class StoppedProcesses:
-    """Counts in how many looks in a row each process was stopped.
+    """Counts the looks in a row in which each process was stopped.
 
     Args:
         enough: looks after which it has been stopped for too long.
@@ -112,7 +112,7 @@ class StoppedProcesses:
         self._looks: dict[tuple[int, int], int] = {}
 
     def look(self, states: Iterable[ProcessState]) -> list[ProcessState]:
-        """Take one look at the processes; returns those that have been stopped for too long."""
+        """Take one look at the processes; return those that have been stopped for too long."""
         stopped = [state for state in states if state.is_stopped]
         self._looks = {
             (process.pid, process.started): self._looks.get((process.pid, process.started), 0) + 1
@@ -122,7 +122,7 @@ class StoppedProcesses:
 
 
 def kind_of(pid: int) -> str:
-    """Return what a process is to its browser: "renderer", "gpu-process", "zygote", a service such as
+    """Return a process's role in its browser: "renderer", "gpu-process", "zygote", a service such as
     "network.mojom.NetworkService", "browser" for its main process, and "" for one that is gone.
     """
     try:

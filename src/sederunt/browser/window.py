@@ -1,4 +1,4 @@
-"""A window for a person: they sign in by hand, close it, and what the browser then knows is kept."""
+"""A window for a person: they sign in by hand and close it, and the browser's state is kept."""
 
 import asyncio
 import contextlib
@@ -28,21 +28,21 @@ async def sign_in_by_hand(
     authority: Path | None = None,
     shown: Callable[[Page], Awaitable[None]] | None = None,
 ) -> Mapping[str, Any]:
-    """Open a window on the person's display and wait until they close it; returns the storage state.
+    """Open a window on the person's display and wait until they close it; return the storage state.
 
     Raises SetupError when the browser does not start.
 
     Args:
         display: value of DISPLAY.
-        authority: file with the display's cookie, where it is not the one of our own environment.
-        shown: awaited once the address was opened; the way for a test to be the person.
+        authority: file with the display's cookie, if it is not the one of our own environment.
+        shown: awaited once the address was opened; a test plays the person with it.
     """
     async with (
         running_driver() as driver,
         Chromium(driver, settings, HEADFUL, display=display, authority=authority) as browser,
     ):
         context, page = await _window(browser, settings)
-        with contextlib.suppress(DriverError):  # a page that loads slowly, or not, is for the person to see
+        with contextlib.suppress(DriverError):  # the person sees whether the page loads slowly, or not at all
             await page.goto(url, wait_until="commit")
         acting_task = asyncio.ensure_future(shown(page)) if shown else None
         state = await _state_at_the_end(browser, context)
@@ -62,10 +62,10 @@ async def _window(browser: Chromium, settings: BrowserSettings) -> tuple[Browser
 
 
 async def _state_at_the_end(browser: Chromium, context: BrowserContext) -> Mapping[str, Any]:
-    """Return the whole state once the last window is closed; of a browser that was quit, the cookies last seen."""
+    # Returns the whole state once the last window is closed; if the browser was quit, only the cookies last seen.
     cookies: list[Any] = []
     while context.pages and not browser.gone.is_set():
-        with contextlib.suppress(DriverError, TimeoutError):  # a window that goes just now may never answer
+        with contextlib.suppress(DriverError, TimeoutError):  # a window that is closing may never answer
             cookies = list(await asyncio.wait_for(context.cookies(), STATE_S))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(browser.gone.wait(), LOOK_EVERY_S)
