@@ -99,7 +99,7 @@ class CalendarEvent:
 
     def text(self, name: str) -> str:
         """Return the texts of a property; empty where it is absent."""
-        return " ".join(each.text for each in self.properties.get(name, ())[:20])
+        return " ".join(prop.text for prop in self.properties.get(name, ())[:20])
 
     @property
     def label(self) -> str:
@@ -152,16 +152,16 @@ def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[Calenda
     """Return the events of a file in iCalendar's form. Raises NotACalendar."""
     text = re.sub(r"\r?\n[ \t]", "", data.decode("utf-8-sig", "replace"))
     events: list[CalendarEvent] = []
-    zones, head = CalendarZones(chosen_zone), True
+    zones, is_in_head = CalendarZones(chosen_zone), True
     open_names: list[str] = []
     block: list[str] = []
-    ended = False
+    is_complete = False
     for line in re.split(r"\r\n|\n|\r", text):
-        mark, _, name = line.strip().partition(":")
-        mark, name = mark.strip().upper(), name.strip().upper()
-        if mark == "BEGIN":
+        keyword, _, name = line.strip().partition(":")
+        keyword, name = keyword.strip().upper(), name.strip().upper()
+        if keyword == "BEGIN":
             if name == "VCALENDAR":
-                zones, head = CalendarZones(chosen_zone), True
+                zones, is_in_head = CalendarZones(chosen_zone), True
             if name in _READ_ELSEWHERE:
                 _close_early(open_names, block, events, zones, warnings)
                 open_names, block = [name] if name != "VCALENDAR" else [], []
@@ -169,9 +169,9 @@ def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[Calenda
                 if not open_names:
                     block = []
                 open_names.append(name)
-            ended = False
-        elif mark == "END":
-            ended = name == "VCALENDAR"
+            is_complete = False
+        elif keyword == "END":
+            is_complete = name == "VCALENDAR"
             if name == "VEVENT":
                 if not open_names or open_names[0] != "VEVENT":
                     warnings.add("An event's BEGIN:VEVENT was missing or damaged.")
@@ -191,23 +191,23 @@ def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[Calenda
                 del open_names[open_names.index(name) :]
             else:
                 warnings.add(f"A line was set aside: {_short(line)}.")
-            head = False
+            is_in_head = False
             continue
-        elif not open_names and (found := _LINE.fullmatch(line)) and found.group(1).upper() == "X-WR-TIMEZONE":
-            zones.named = found.group(3).strip()
+        elif not open_names and (match := _LINE.fullmatch(line)) and match.group(1).upper() == "X-WR-TIMEZONE":
+            zones.named = match.group(3).strip()
             if zones.named and zone_of(zones.named, zones.own) is None:
                 warnings.add(f"X-WR-TIMEZONE was set aside: {_short(zones.named)} is no time zone that is known.")
             continue
-        elif not open_names and not head and line.strip() and not _LINE.fullmatch(line):
+        elif not open_names and not is_in_head and line.strip() and not _LINE.fullmatch(line):
             warnings.add(f"A line was set aside: {_short(line)}.")
             continue
         # What is nested in an event, alarms, is nobody's business; a zone's parts are its rules.
         is_nested = len(open_names) > 1 and open_names[0] == "VEVENT"
-        if not is_nested and not (mark == "BEGIN" and name in _READ_ELSEWHERE):
+        if not is_nested and not (keyword == "BEGIN" and name in _READ_ELSEWHERE):
             block.append(line)
     if not events and "BEGIN:VCALENDAR" not in text.upper():
         raise NotACalendar("has no lines of a calendar")
-    if not ended:
+    if not is_complete:
         raise NotACalendar("ends early, without END:VCALENDAR")
     return events
 
@@ -245,49 +245,51 @@ def read_properties(event: CalendarEvent, warnings: Warnings) -> None:
     for line in event.lines:
         if not line.strip():
             continue
-        found = _TIME_LINE.fullmatch(line) or _LINE.fullmatch(line)
-        if found is None:
+        match = _TIME_LINE.fullmatch(line) or _LINE.fullmatch(line)
+        if match is None:
             stray.append(line)
             continue
-        name = found.group(1).upper()
+        name = match.group(1).upper()
         if name not in _KNOWN and not name.startswith("X-"):
             stray.append(line)
             continue
-        parameters = {key.upper(): value.strip('"') for key, value in _PARAMETER.findall(found.group(2))}
-        had = event.properties.setdefault(name, [])
-        each = Property(name, parameters, found.group(3))
-        if not had or (name in _SEVERAL and each not in had):
-            had.append(each)
-        elif name not in _SEVERAL and not name.startswith("X-") and each.value != had[0].value:
+        parameters = {key.upper(): value.strip('"') for key, value in _PARAMETER.findall(match.group(2))}
+        existing = event.properties.setdefault(name, [])
+        prop = Property(name, parameters, match.group(3))
+        if not existing or (name in _SEVERAL and prop not in existing):
+            existing.append(prop)
+        elif name not in _SEVERAL and not name.startswith("X-") and prop.value != existing[0].value:
             stray.append(line)
     for line in stray:
         warnings.add(f"Event “{event.label}”: a line was set aside: {_short(line)}.")
 
 
-def moments(event: CalendarEvent, each: Property, warnings: Warnings) -> Iterator[date | datetime]:
+def moments(event: CalendarEvent, prop: Property, warnings: Warnings) -> Iterator[date | datetime]:
     """Yield the moments of a property that can be read, with their zones; days as dates. Others are told."""
     zone: tzinfo | None = None
-    values = each.value.split(",")
+    values = prop.value.split(",")
     for value in values:
         try:
             moment, has_zone = _moment(value.strip().partition("/")[0])
         except ValueError:
-            warnings.add(f"Event “{event.label}”: {each.name} was set aside: {_short(value) or 'it is empty'}.")
+            warnings.add(f"Event “{event.label}”: {prop.name} was set aside: {_short(value) or 'it is empty'}.")
             continue
         if isinstance(moment, datetime) and not has_zone:
-            zone = zone or _zone(event, each, warnings)
+            zone = zone or _zone(event, prop, warnings)
             moment = moment.replace(tzinfo=zone)
         yield moment
 
 
-def _zone(event: CalendarEvent, each: Property, warnings: Warnings) -> tzinfo:
-    name = each.parameters.get("TZID", "")
+def _zone(event: CalendarEvent, prop: Property, warnings: Warnings) -> tzinfo:
+    name = prop.parameters.get("TZID", "")
     if name and (zone := zone_of(name, event.zones.own)):
         return zone
     zone, guess = event.zones.default()
     if name:
-        told = f"the time zone {_short(name)} is not known, its times are {guess or 'read in the zone of the calendar'}"
-        warnings.add(f"Event “{event.label}”: {told}.")
+        message = (
+            f"the time zone {_short(name)} is not known, its times are {guess or 'read in the zone of the calendar'}"
+        )
+        warnings.add(f"Event “{event.label}”: {message}.")
     elif guess:
         warnings.add(f"Times without a time zone are {guess}.")
     return zone
@@ -295,30 +297,30 @@ def _zone(event: CalendarEvent, each: Property, warnings: Warnings) -> tzinfo:
 
 def _moment(text: str) -> tuple[date | datetime, bool]:
     """Return a moment without its zone, or in UTC, and which of them. Raises ValueError."""
-    found = _MOMENT.fullmatch(text)
-    if found is None:
+    match = _MOMENT.fullmatch(text)
+    if match is None:
         raise ValueError
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
-    if found.group(4) is None:
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+    if match.group(4) is None:
         return date(year, month, day), False
     moment = datetime(year, month, day, hour, minute, min(second, 59))
-    return (moment.replace(tzinfo=UTC), True) if found.group(7) else (moment, False)
+    return (moment.replace(tzinfo=UTC), True) if match.group(7) else (moment, False)
 
 
-def rule_of(event: CalendarEvent, each: Property, warnings: Warnings) -> str:
+def rule_of(event: CalendarEvent, prop: Property, warnings: Warnings) -> str:
     """Return a recurrence's rule with its end in UTC, as libraries want it where the beginning has a zone.
 
     A day as the end includes that day. A rule whose end cannot be read is empty: without an end it would go on for
     ever.
     """
-    found = _UNTIL.search(each.value)
-    if found is None:
-        return each.value
+    match = _UNTIL.search(prop.value)
+    if match is None:
+        return prop.value
     start = event.starts_at
     try:
-        until, has_zone = _moment(found.group(2).strip())
+        until, has_zone = _moment(match.group(2).strip())
     except ValueError:
-        warnings.add(f"Event “{event.label}”: RRULE was set aside: {_short(each.value)}.")
+        warnings.add(f"Event “{event.label}”: RRULE was set aside: {_short(prop.value)}.")
         return ""
     if not isinstance(start, datetime):
         end = f"{until:%Y%m%d}"
@@ -326,7 +328,7 @@ def rule_of(event: CalendarEvent, each: Property, warnings: Warnings) -> str:
         if not isinstance(until, datetime):
             until = datetime.combine(until, time(23, 59, 59))
         end = f"{(until if has_zone else until.replace(tzinfo=start.tzinfo)).astimezone(UTC):%Y%m%dT%H%M%SZ}"
-    return each.value[: found.start()] + f"{found.group(1)}UNTIL={end}" + each.value[found.end() :]
+    return prop.value[: match.start()] + f"{match.group(1)}UNTIL={end}" + prop.value[match.end() :]
 
 
 def _short(text: str) -> str:

@@ -107,8 +107,8 @@ class CalendarFollower:
             if feed.account_id not in self._looking:
                 due.setdefault(feed.account_id, []).append(feed)
         for account, feeds in due.items():
-            looking = self._looking[account] = asyncio.create_task(self._look_at(feeds))
-            looking.add_done_callback(partial(self._looked, account))
+            task = self._looking[account] = asyncio.create_task(self._look_at(feeds))
+            task.add_done_callback(partial(self._looked, account))
         return [self._looking[account] for account in due]
 
     def _looked(self, account: UUID, task: asyncio.Task[int]) -> None:
@@ -118,14 +118,14 @@ class CalendarFollower:
 
     async def _look_at(self, feeds: Sequence[FeedRow]) -> int:
         """Look at feeds of one account, one after another; returns how many."""
-        looked = 0
+        count = 0
         for feed in feeds:
             async with self._places:
                 until = self._clock.now() + EVERY
                 if await self._feeds.claim(feed, until):
                     await self._look(replace(feed, next_check_at=until))
-                    looked += 1
-        return looked
+                    count += 1
+        return count
 
     async def _look(self, feed: FeedRow) -> None:
         now = self._clock.now()
@@ -134,16 +134,16 @@ class CalendarFollower:
             if fetched.data is not None:
                 choice = FeedChoice(rule=FeedRule(feed.rule), keyword=feed.keyword, attendee=feed.attendee)
                 async with self._readers:
-                    found = await read_calendar(
+                    reading = await read_calendar(
                         fetched.data, since=now, until=now + AHEAD, choice=choice, time_zone=feed.time_zone or ""
                     )
-                is_done = await self._follow(feed, found.meetings, now)
-                await self._feeds.mark(feed.id, warnings=found.warnings, left_out=found.left_out)
+                is_done = await self._follow(feed, reading.meetings, now)
+                await self._feeds.mark(feed.id, warnings=reading.warnings, left_out=reading.left_out)
                 marks = (fetched.etag, fetched.modified) if is_done else (None, None)
                 await self._feeds.keep_marks(feed, *marks)
         except (DestinationError, LimitReached) as error:
-            later = self._clock.now() + AFTER_A_FAULT
-            await self._feeds.mark(feed.id, fault=str(error)[:300], next_check_at=later)
+            retry_at = self._clock.now() + AFTER_A_FAULT
+            await self._feeds.mark(feed.id, fault=str(error)[:300], next_check_at=retry_at)
             logger.info("calendar not read", action="calendar_not_read", feed_id=str(feed.id), why=str(error)[:300])
             return
         await self._feeds.mark(feed.id, fault=None, checked_at=now)
@@ -155,8 +155,8 @@ class CalendarFollower:
         that is read tells of it.
         """
         url = self._sealer.open(feed.address, "calendar_feeds", "address", feed.id)
-        fresh = feed.checked_at is not None and _hour(feed, feed.checked_at) == _hour(feed, now)
-        conditions = {"If-None-Match": feed.etag, "If-Modified-Since": feed.modified} if fresh else {}
+        is_conditional = feed.checked_at is not None and _hour(feed, feed.checked_at) == _hour(feed, now)
+        conditions = {"If-None-Match": feed.etag, "If-Modified-Since": feed.modified} if is_conditional else {}
         headers = {name: value for name, value in conditions.items() if value}
         try:
             async with (
@@ -176,11 +176,11 @@ class CalendarFollower:
         except TimeoutError:
             raise DestinationError(f"The calendar did not come within {WHOLE_S:g} s.", retryable=True) from None
 
-    async def _follow(self, feed: FeedRow, found: list[CalendarMeeting], now: datetime) -> bool:
+    async def _follow(self, feed: FeedRow, meetings: list[CalendarMeeting], now: datetime) -> bool:
         """Do what a calendar calls for; returns whether all of it is done. Raises LimitReached."""
         rows = {row.key: row for row in await self._feeds.meetings(feed.id)}
         plan = plan_of(
-            found,
+            meetings,
             [
                 KnownMeeting(
                     key=row.key,
@@ -196,33 +196,33 @@ class CalendarFollower:
             until=now + AHEAD,
         )
         # What frees places first: at a limit nothing is made, but what was cancelled or moved is followed all the same.
-        for gone in plan.cancel:
-            await cancel(self._bots, rows[gone.key])
-            await self._feeds.forget(rows[gone.key])
+        for cancelled in plan.cancel:
+            await cancel(self._bots, rows[cancelled.key])
+            await self._feeds.forget(rows[cancelled.key])
         if plan.cancel:
             await self._feeds.read_others_whole(feed, now)
         for row in rows.values():
             if row.starts_at < now - KEPT_FOR:
                 await self._feeds.forget(row)
-        for had, meeting in plan.change:
-            rows[had.key] = await self._change(rows[had.key], meeting)
-        followed = [meeting for _, meeting in plan.change if not rows[meeting.key].made]
-        for meeting in (*plan.make, *followed):
+        for known_meeting, meeting in plan.change:
+            rows[known_meeting.key] = await self._change(rows[known_meeting.key], meeting)
+        replacements = [meeting for _, meeting in plan.change if not rows[meeting.key].made]
+        for meeting in (*plan.make, *replacements):
             await self._make(feed, meeting, rows.get(meeting.key))
         if plan.make or plan.change or plan.cancel:
             counts = {"made": len(plan.make), "changed": len(plan.change), "cancelled": len(plan.cancel)}
             logger.info("calendar followed", action="calendar_followed", feed_id=str(feed.id), **counts)
         return all(rows[meeting.key].starts_at == meeting.starts_at for _, meeting in plan.change)
 
-    async def _make(self, feed: FeedRow, meeting: CalendarMeeting, promised: FeedMeetingRow | None) -> None:
+    async def _make(self, feed: FeedRow, meeting: CalendarMeeting, promised_row: FeedMeetingRow | None) -> None:
         now = self._clock.now()
         row = replace(
-            promised or _row(feed, meeting, new_id(now)),
+            promised_row or _row(feed, meeting, new_id(now)),
             title=meeting.title,
             starts_at=meeting.starts_at,
             meeting_url=meeting.meeting_url,
         )
-        if promised is None and not await self._feeds.promise(row):
+        if promised_row is None and not await self._feeds.promise(row):
             return  # another calendar of the account has the event, too
         try:
             await self._bots.get(row.bot_id)
@@ -246,15 +246,15 @@ class CalendarFollower:
         A bot that has ended is followed by another at the new time, which the row promises. While a bot is at work,
         the row keeps the time that it knows: the difference is seen again when the bot has ended.
         """
-        new = replace(row, title=meeting.title, starts_at=meeting.starts_at, meeting_url=meeting.meeting_url)
+        new_row = replace(row, title=meeting.title, starts_at=meeting.starts_at, meeting_url=meeting.meeting_url)
         with contextlib.suppress(NotFound):  # deleted by hand: not made again
             bot = await self._moved(row, meeting)
-            if bot.status is not BotStatus.SCHEDULED and new.starts_at != row.starts_at:
+            if bot.status is not BotStatus.SCHEDULED and new_row.starts_at != row.starts_at:
                 if not bot.is_over:
                     return row
-                new = replace(new, bot_id=new_id(self._clock.now()), made=False)
-        await self._feeds.keep(new)
-        return new
+                new_row = replace(new_row, bot_id=new_id(self._clock.now()), made=False)
+        await self._feeds.keep(new_row)
+        return new_row
 
     async def _moved(self, row: FeedMeetingRow, meeting: CalendarMeeting) -> Bot:
         """Change the bot of a meeting if it still waits for its time; returns the bot as it was. Raises NotFound."""

@@ -27,26 +27,26 @@ def meeting_link(texts: Sequence[str]) -> tuple[str, str] | None:
         elif first is None or (_is_same(link, first) and _fullness(link) > _fullness(first)):
             first, address = link, candidate
     if first is None:
-        told = _told_meeting(texts)
-        if told is None and fault is not None:
+        meeting_in_words = _told_meeting(texts)
+        if meeting_in_words is None and fault is not None:
             raise fault
-        return told
+        return meeting_in_words
     return str(first.service), address if _has_passcode(first) else _with_passcode(first, address, texts)
 
 
 def _candidates(texts: Sequence[str]) -> list[str]:
     """Return the addresses of the texts, in their order, out of the wrappers that mail systems put around them."""
-    found: list[str] = []
+    addresses: list[str] = []
     for text in texts:
         for address in addresses_in(text) if "/" in text else ():
-            if len(found) == _MOST:
-                return found
+            if len(addresses) == _MOST:
+                return addresses
             if len(address) <= _LONGEST:
                 try:
-                    found.append(the_address(address, "").geturl())
+                    addresses.append(the_address(address, "").geturl())
                 except InvalidLink:
                     continue
-    return found
+    return addresses
 
 
 def _parsed(address: str) -> MeetingLink | InvalidLink:
@@ -77,11 +77,11 @@ def _with_passcode(link: MeetingLink, address: str, texts: Sequence[str]) -> str
     """Return an address with the passcode that the texts tell in words, in the form that `POST /bot` takes."""
     for text in texts:
         try:
-            told = parse_link(link.service, f"{address} {without_addresses(text)[:_LONGEST_WORDS]}").passcode
+            passcode = parse_link(link.service, f"{address} {without_addresses(text)[:_LONGEST_WORDS]}").passcode
         except InvalidLink:
             continue
-        if told is not None:
-            return f"{address} Passcode: {told}"
+        if passcode is not None:
+            return f"{address} Passcode: {passcode}"
     return address
 
 

@@ -88,20 +88,26 @@ class Plan:
 
 
 def plan_of(
-    wanted: Iterable[CalendarMeeting], known: Sequence[KnownMeeting], *, now: datetime, until: datetime
+    wanted_meetings: Iterable[CalendarMeeting],
+    known_meetings: Sequence[KnownMeeting],
+    *,
+    now: datetime,
+    until: datetime,
 ) -> Plan:
     """Return what to do. A known meeting between `now` and `until` that is not wanted any more is cancelled."""
-    by_key = {meeting.key: meeting for meeting in wanted if now < meeting.starts_at <= until}
-    had = {meeting.key: meeting for meeting in known}
-    changed = [
-        (had[key], meeting)
+    by_key = {meeting.key: meeting for meeting in wanted_meetings if now < meeting.starts_at <= until}
+    known_by_key = {meeting.key: meeting for meeting in known_meetings}
+    changes = [
+        (known_by_key[key], meeting)
         for key, meeting in by_key.items()
-        if key in had and had[key].made and _facts(had[key]) != _facts(meeting)
+        if key in known_by_key and known_by_key[key].made and _facts(known_by_key[key]) != _facts(meeting)
     ]
     return Plan(
-        make=tuple(meeting for key, meeting in by_key.items() if key not in had or not had[key].made),
-        change=tuple(changed),
-        cancel=tuple(one for key, one in had.items() if key not in by_key and now < one.starts_at <= until),
+        make=tuple(meeting for key, meeting in by_key.items() if key not in known_by_key or not known_by_key[key].made),
+        change=tuple(changes),
+        cancel=tuple(
+            known for key, known in known_by_key.items() if key not in by_key and now < known.starts_at <= until
+        ),
     )
 
 

@@ -40,7 +40,7 @@ async def read_calendar(
     )
     try:
         async with asyncio.timeout(STALLED_S):
-            said = await _said(child, json.dumps({**asdict(choice), "time_zone": time_zone}).encode() + b"\n" + data)
+            output = await _said(child, json.dumps({**asdict(choice), "time_zone": time_zone}).encode() + b"\n" + data)
             await child.wait()
     except TimeoutError:
         raise _refused("it takes too long") from None
@@ -50,29 +50,29 @@ async def read_calendar(
             await child.wait()
     if child.returncode != 0:
         raise _refused("it is damaged, or its recurrences are endless")
-    found = json.loads(said)
-    if "fault" in found:
-        raise _refused(str(found["fault"])[:200])
+    answer = json.loads(output)
+    if "fault" in answer:
+        raise _refused(str(answer["fault"])[:200])
     meetings = [
-        CalendarMeeting(**{**row, "starts_at": datetime.fromisoformat(row["starts_at"])}) for row in found["meetings"]
+        CalendarMeeting(**{**row, "starts_at": datetime.fromisoformat(row["starts_at"])}) for row in answer["meetings"]
     ]
-    return CalendarReading(meetings=meetings, left_out=found["left_out"], warnings=found["warnings"])
+    return CalendarReading(meetings=meetings, left_out=answer["left_out"], warnings=answer["warnings"])
 
 
-async def _said(child: asyncio.subprocess.Process, told: bytes) -> bytes:
+async def _said(child: asyncio.subprocess.Process, request: bytes) -> bytes:
     """Return what a child answers to what it is told. Raises DestinationError where that has no end."""
     assert child.stdin is not None
     assert child.stdout is not None
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its answer, or its end, says why
-        child.stdin.write(told)
+        child.stdin.write(request)
         await child.stdin.drain()
         child.stdin.close()
-    said = bytearray()
+    output = bytearray()
     while block := await child.stdout.read(1 << 16):
-        said += block
-        if len(said) > MOST_SAID:
+        output += block
+        if len(output) > MOST_SAID:
             raise _refused("its meetings have too much text")
-    return bytes(said)
+    return bytes(output)
 
 
 def _refused(why: str) -> DestinationError:

@@ -57,11 +57,11 @@ def main() -> None:
     since, until, cpu_s = sys.argv[1:]
     os.nice(GIVES_WAY)
     give_up_rights(int(cpu_s), memory_bytes=MEMORY_BYTES)
-    asked = json.loads(sys.stdin.buffer.readline())
-    zone = asked.pop("time_zone")
-    choice = FeedChoice(**{**asked, "rule": FeedRule(asked["rule"])})
-    stretch = datetime.fromisoformat(since), datetime.fromisoformat(until)
-    sys.stdout.write(json.dumps(told(sys.stdin.buffer.read(), *stretch, choice, zone)))
+    request = json.loads(sys.stdin.buffer.readline())
+    zone = request.pop("time_zone")
+    choice = FeedChoice(**{**request, "rule": FeedRule(request["rule"])})
+    period = datetime.fromisoformat(since), datetime.fromisoformat(until)
+    sys.stdout.write(json.dumps(told(sys.stdin.buffer.read(), *period, choice, zone)))
 
 
 def told(data: bytes, since: datetime, until: datetime, choice: FeedChoice, time_zone: str = "") -> dict[str, Any]:
@@ -92,31 +92,31 @@ def _occurrences(
     parts: list[CalendarEvent], since: datetime, until: datetime, warnings: Warnings
 ) -> Iterator[tuple[CalendarEvent, date | datetime, str]]:
     """Yield when the events of one id begin between two moments, and the names of those that happen more than once."""
-    sound = [event for event in parts if _has_times(event, warnings)]
-    if not any(name in event.properties for event in sound for name in _REPEATING):
-        for event in sound[-1:]:  # an id that stands twice is a later version
+    usable = [event for event in parts if _has_times(event, warnings)]
+    if not any(name in event.properties for event in usable for name in _REPEATING):
+        for event in usable[-1:]:  # an id that stands twice is a later version
             if event.starts_at is not None and since <= _in_utc(event.starts_at) <= until:
                 yield event, event.starts_at, ""
         return
     try:
-        yield from _of_series(sound, since, until, warnings)
+        yield from _of_series(usable, since, until, warnings)
     except Exception as error:  # a rule raises whatever the libraries' parts do: it costs this series alone
-        label = sound[0].label
+        label = usable[0].label
         warnings.add(f"Event “{label}” was set aside: its recurrence cannot be computed ({type(error).__name__}).")
 
 
 def _has_times(event: CalendarEvent, warnings: Warnings) -> bool:
     """Read when an event begins; False where it cannot be placed, or cannot be told from the rest of its series."""
-    begins = event.properties.get("DTSTART")
-    event.starts_at = next(moments(event, begins[0], warnings), None) if begins else None
+    start_lines = event.properties.get("DTSTART")
+    event.starts_at = next(moments(event, start_lines[0], warnings), None) if start_lines else None
     if event.starts_at is None:
         warnings.add(f"Event “{event.label}” was set aside: it has no beginning (DTSTART) that can be read.")
         return False
     if "RECURRENCE-ID" in event.properties and not list(moments(event, event.properties["RECURRENCE-ID"][0], warnings)):
         warnings.add(f"Event “{event.label}”: a changed date of the series was set aside.")
         return False
-    for ends in event.properties.get("DTEND", ()):
-        for end in moments(event, ends, warnings):
+    for end_line in event.properties.get("DTEND", ()):
+        for end in moments(event, end_line, warnings):
             if isinstance(end, datetime) != isinstance(event.starts_at, datetime) or end < event.starts_at:
                 warnings.add(f"Event “{event.label}”: DTEND was set aside: it does not fit the beginning.")
     for name, form in _FORMS.items():
@@ -134,32 +134,32 @@ def _of_series(
 
     calendar = icalendar.Calendar()
     for number, event in enumerate(parts):
-        written = icalendar.Event()
-        written.add("UID", "series")
-        written.add("X-NUMBER", str(number))
-        written.add("DTSTART", event.starts_at)
+        component = icalendar.Event()
+        component.add("UID", "series")
+        component.add("X-NUMBER", str(number))
+        component.add("DTSTART", event.starts_at)
         if sequence := event.text("SEQUENCE"):
-            written.add("SEQUENCE", int(sequence))
-        for each in event.properties.get("RRULE", ()):
-            if rule := rule_of(event, each, warnings):
+            component.add("SEQUENCE", int(sequence))
+        for prop in event.properties.get("RRULE", ()):
+            if rule := rule_of(event, prop, warnings):
                 try:
                     if _STANDS_STILL.search(rule):
                         raise ValueError(rule)
-                    written.add("RRULE", icalendar.vRecur.from_ical(rule))
+                    component.add("RRULE", icalendar.vRecur.from_ical(rule))
                 except (ValueError, KeyError, TypeError, IndexError):
                     warnings.add(f"Event “{event.label}”: RRULE was set aside: {rule[:80]}.")
         for name in ("RDATE", "EXDATE"):
-            if dates := [at for each in event.properties.get(name, ()) for at in moments(event, each, warnings)]:
-                written.add(name, dates)
-        for each in event.properties.get("RECURRENCE-ID", ()):
-            [moment] = moments(event, each, warnings)
-            scope = {"RANGE": "THISANDFUTURE"} if each.parameters.get("RANGE") == "THISANDFUTURE" else {}
-            written.add("RECURRENCE-ID", moment, parameters=scope)
-        calendar.add_component(written)
+            if dates := [value for prop in event.properties.get(name, ()) for value in moments(event, prop, warnings)]:
+                component.add(name, dates)
+        for prop in event.properties.get("RECURRENCE-ID", ()):
+            [moment] = moments(event, prop, warnings)
+            scope = {"RANGE": "THISANDFUTURE"} if prop.parameters.get("RANGE") == "THISANDFUTURE" else {}
+            component.add("RECURRENCE-ID", moment, parameters=scope)
+        calendar.add_component(component)
     for occurrence in recurring_ical_events.of(calendar).between(since, until):
-        named = occurrence.get("RECURRENCE-ID")
+        recurrence_id = occurrence.get("RECURRENCE-ID")
         event = parts[int(occurrence["X-NUMBER"])]
-        yield event, occurrence["DTSTART"].dt, _moment(named.dt) if named is not None else ""
+        yield event, occurrence["DTSTART"].dt, _moment(recurrence_id.dt) if recurrence_id is not None else ""
 
 
 class _Reading:
@@ -171,19 +171,19 @@ class _Reading:
         self._choice, self._warnings = choice, warnings
         self._taken: set[tuple[str, str, str, datetime]] = set()
 
-    def add(self, uid: str, event: CalendarEvent, begins: date | datetime, occurrence: str) -> None:
+    def add(self, uid: str, event: CalendarEvent, begins_at: date | datetime, occurrence: str) -> None:
         """Add one occurrence."""
         title = event.text("SUMMARY")[:_LONGEST_TEXT]
-        shown, starts_at = _shown(title)[:_LONGEST_TITLE], _in_utc(begins)
-        if (link := self._link(event, begins, title)) is not None and not isinstance(link, str):
+        shown_title, starts_at = _shown(title)[:_LONGEST_TITLE], _in_utc(begins_at)
+        if (link := self._link(event, begins_at, title)) is not None and not isinstance(link, str):
             service, address = link
-            same = (service, parse_link(Service(service), address).meeting_id, shown.casefold(), starts_at)
-            if same not in self._taken:
-                self._taken.add(same)
+            identity = (service, parse_link(Service(service), address).meeting_id, shown_title.casefold(), starts_at)
+            if identity not in self._taken:
+                self._taken.add(identity)
                 meeting = CalendarMeeting(
                     uid=uid,
                     occurrence=occurrence,
-                    title=shown,
+                    title=shown_title,
                     starts_at=starts_at,
                     service=service,
                     meeting_url=address,
@@ -192,17 +192,19 @@ class _Reading:
                 return
             link = "another event is the same meeting"
         if len(self.left_out) < MOST_LEFT_OUT:
-            self.left_out.append({"title": shown, "starts_at": starts_at.isoformat(), "reason": link or "no link"})
+            self.left_out.append(
+                {"title": shown_title, "starts_at": starts_at.isoformat(), "reason": link or "no link"}
+            )
 
-    def _link(self, event: CalendarEvent, begins: date | datetime, title: str) -> tuple[str, str] | str | None:
+    def _link(self, event: CalendarEvent, begins_at: date | datetime, title: str) -> tuple[str, str] | str | None:
         """Return (service, address) of an event's meeting, or why it gets no bot."""
         from sederunt.calendars.links import meeting_link
 
-        if not isinstance(begins, datetime):
+        if not isinstance(begins_at, datetime):
             return "whole day"
-        is_free = (event.text("TRANSP").upper(), event.text("X-MICROSOFT-CDO-BUSYSTATUS").upper())
+        availability = (event.text("TRANSP").upper(), event.text("X-MICROSOFT-CDO-BUSYSTATUS").upper())
         if event.text("STATUS").strip().upper() in ("CANCELLED", "CANCELED") or (
-            ("TRANSPARENT" in is_free or "FREE" in is_free) and _CANCELLED_TITLE.match(title)
+            ("TRANSPARENT" in availability or "FREE" in availability) and _CANCELLED_TITLE.match(title)
         ):
             return "cancelled"
         try:

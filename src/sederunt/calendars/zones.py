@@ -35,22 +35,22 @@ _MENU_ZONES = {
 }
 
 
-def zone_of(name: str, own: Mapping[str, tzinfo]) -> tzinfo | None:
+def zone_of(name: str, own_zones: Mapping[str, tzinfo]) -> tzinfo | None:
     """Return the zone that a name means; None where it means none.
 
     Args:
-        own: the zones whose rules the calendar brings, by name.
+        own_zones: the zones whose rules the calendar brings, by name.
     """
     name = name.strip().strip('"').strip()
     cleaned = name.strip("/")
     path = cleaned.split("/")
     for suffix in ("/".join(path[first:]) for first in range(len(path))):
-        if found := _names().get(suffix.casefold()):
-            return ZoneInfo(found)
-    if name in own:
-        return own[name]
-    if (menu := _MENU.fullmatch(cleaned)) and (found := _of_menu(menu.group(1))):
-        return ZoneInfo(found)
+        if zone_name := _names().get(suffix.casefold()):
+            return ZoneInfo(zone_name)
+    if name in own_zones:
+        return own_zones[name]
+    if (menu := _MENU.fullmatch(cleaned)) and (zone_name := _of_menu(menu.group(1))):
+        return ZoneInfo(zone_name)
     if offset := _OFFSET.match(cleaned) if menu else _OFFSET.fullmatch(cleaned):
         return _fixed(offset)
     return None
@@ -58,15 +58,15 @@ def zone_of(name: str, own: Mapping[str, tzinfo]) -> tzinfo | None:
 
 def _fixed(offset: re.Match[str]) -> tzinfo | None:
     sign, hours, minutes = offset.groups()
-    ahead = timedelta(hours=int(hours), minutes=int(minutes or 0))
-    return timezone(-ahead if sign == "-" else ahead) if ahead < timedelta(hours=24) else None
+    difference = timedelta(hours=int(hours), minutes=int(minutes or 0))
+    return timezone(-difference if sign == "-" else difference) if difference < timedelta(hours=24) else None
 
 
 def _of_menu(text: str) -> str | None:
     """Return the zone of a menu's entry: one that names cities has the first that the zones are named after."""
     for place in (text, *text.split(",")):
-        if found := _MENU_ZONES.get(place.strip().casefold()) or _cities().get(place.strip().casefold()):
-            return found
+        if zone_name := _MENU_ZONES.get(place.strip().casefold()) or _cities().get(place.strip().casefold()):
+            return zone_name
     return None
 
 
