@@ -1,1 +1,1 @@
-"""Calendar feeds: meetings that stand in somebody's calendar become scheduled bots, and follow its changes."""
+"""Calendar feeds: meetings in somebody's calendar become scheduled bots, which follow its changes."""

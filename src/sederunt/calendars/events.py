@@ -1,4 +1,4 @@
-"""The events of a calendar's file, read line by line: what is damaged is set aside alone, and named in a warning."""
+"""The events of a calendar file, read line by line: only damaged parts are set aside, each with a warning."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _UNTIL = re.compile(r"(;?)UNTIL=([^;]*)", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PARAMETER = re.compile(r';([^=:;"]+)=((?:"[^"]*"|[^";])*)')
 _SEVERAL = frozenset({"RRULE", "RDATE", "EXDATE", "ATTENDEE", "CONFERENCE", "COMMENT", "CATEGORIES", "ATTACH"})
-# RFC 5545, 7986, 9073 and 9253. A line under any other name may be one of these with a slip in it.
+# RFC 5545, 7986, 9073 and 9253. A line with any other name may be one of these, misspelt.
 _KNOWN = frozenset(
     [
         "ATTACH",
@@ -90,7 +90,7 @@ class Property:
 
 @dataclass(slots=True)
 class CalendarEvent:
-    """What stands in one event, as it is written; `starts_at` has no zone where it is a day."""
+    """One event's contents, as they are written; `starts_at` has no zone if it is a day."""
 
     lines: list[str]
     zones: "CalendarZones"
@@ -98,18 +98,18 @@ class CalendarEvent:
     starts_at: date | datetime | None = None
 
     def text(self, name: str) -> str:
-        """Return the texts of a property; empty where it is absent."""
+        """Return the texts of a property; empty if it is absent."""
         return " ".join(prop.text for prop in self.properties.get(name, ())[:20])
 
     @property
     def label(self) -> str:
-        """Return what the event is called in a warning."""
+        """Return the event's name in a warning."""
         return _short(self.text("SUMMARY") or self.text("UID") or "without a title")
 
 
 @dataclass(slots=True)
 class CalendarZones:
-    """What one calendar says of time zones."""
+    """The time zones of one calendar."""
 
     chosen: str  # of the feed
     named: str = ""  # X-WR-TIMEZONE
@@ -117,7 +117,7 @@ class CalendarZones:
     names: list[str] = field(default_factory=list)  # of all its VTIMEZONEs
 
     def default(self) -> tuple[tzinfo, str]:
-        """Return the zone of times that name none, and the warning where it is a guess."""
+        """Return the zone of times that name none, and a warning if it is a guess."""
         for name in (self.chosen, self.named):
             if name and (zone := zone_of(name, self.own)):
                 return zone, ""
@@ -127,7 +127,7 @@ class CalendarZones:
 
 
 class Warnings:
-    """What a reader set aside or guessed, each once."""
+    """A reader's notes on what it set aside or guessed, each once."""
 
     def __init__(self) -> None:
         self._texts: dict[str, None] = {}
@@ -139,13 +139,13 @@ class Warnings:
 
     @property
     def texts(self) -> list[str]:
-        """Return the sentences, the last one saying where there were more."""
+        """Return the sentences; the last one says so if there were more."""
         texts = list(self._texts)
         return texts if len(texts) <= MOST_WARNINGS else [*texts[:MOST_WARNINGS], "There are more of these."]
 
 
 class NotACalendar(ValueError):
-    """The file is none, or is cut short; the text follows "it "."""
+    """The file is no calendar, or is cut short; the message follows "it "."""
 
 
 def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[CalendarEvent]:
@@ -201,7 +201,7 @@ def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[Calenda
         elif not open_names and not is_in_head and line.strip() and not _LINE.fullmatch(line):
             warnings.add(f"A line was set aside: {_short(line)}.")
             continue
-        # What is nested in an event, alarms, is nobody's business; a zone's parts are its rules.
+        # Parts nested in an event, alarms, are ignored; a zone's parts are its rules.
         is_nested = len(open_names) > 1 and open_names[0] == "VEVENT"
         if not is_nested and not (keyword == "BEGIN" and name in _READ_ELSEWHERE):
             block.append(line)
@@ -215,7 +215,7 @@ def events_of(data: bytes, chosen_zone: str, warnings: Warnings) -> list[Calenda
 def _close_early(
     open_names: list[str], block: list[str], events: list[CalendarEvent], zones: CalendarZones, warnings: Warnings
 ) -> None:
-    """Take a part whose END is missing for what it is."""
+    # Accepts a part whose END is missing.
     if open_names and open_names[0] == "VEVENT":
         warnings.add("An event's END:VEVENT was missing or damaged.")
         events.append(CalendarEvent(list(block), zones))
@@ -240,7 +240,7 @@ def _add_zone(lines: list[str], zones: CalendarZones, warnings: Warnings) -> Non
 
 
 def read_properties(event: CalendarEvent, warnings: Warnings) -> None:
-    """Read an event's lines; those that are none are set aside."""
+    """Read an event's lines; set invalid ones aside."""
     stray: list[str] = []
     for line in event.lines:
         if not line.strip():
@@ -265,7 +265,7 @@ def read_properties(event: CalendarEvent, warnings: Warnings) -> None:
 
 
 def moments(event: CalendarEvent, prop: Property, warnings: Warnings) -> Iterator[date | datetime]:
-    """Yield the moments of a property that can be read, with their zones; days as dates. Others are told."""
+    """Yield the readable moments of a property, with their zones; days as dates. Others cause a warning."""
     zone: tzinfo | None = None
     values = prop.value.split(",")
     for value in values:
@@ -296,7 +296,7 @@ def _zone(event: CalendarEvent, prop: Property, warnings: Warnings) -> tzinfo:
 
 
 def _moment(text: str) -> tuple[date | datetime, bool]:
-    """Return a moment without its zone, or in UTC, and which of them. Raises ValueError."""
+    # Returns a moment, without a zone or in UTC, and whether it is in UTC. Raises ValueError.
     match = _MOMENT.fullmatch(text)
     if match is None:
         raise ValueError
@@ -308,9 +308,9 @@ def _moment(text: str) -> tuple[date | datetime, bool]:
 
 
 def rule_of(event: CalendarEvent, prop: Property, warnings: Warnings) -> str:
-    """Return a recurrence's rule with its end in UTC, as libraries want it where the beginning has a zone.
+    """Return a recurrence rule with its end in UTC, as libraries require it if the beginning has a zone.
 
-    A day as the end includes that day. A rule whose end cannot be read is empty: without an end it would go on for
+    A day as the end includes that day. A rule with an unreadable end becomes empty: without an end it would go on for
     ever.
     """
     match = _UNTIL.search(prop.value)

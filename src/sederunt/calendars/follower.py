@@ -1,8 +1,8 @@
 """Follows calendar feeds: looks every few minutes, and makes, moves and cancels scheduled bots.
 
-One event never gives two bots: a row promises it one before the bot is made, under the id that the bot will have, and
-a row belongs to the event, whatever calendars of the account have it. A calendar that cannot be read changes nothing.
-A bot that somebody cancelled by hand stays cancelled.
+One event never gets two bots: before a bot is made, a row reserves its id for the event, and the row belongs to the
+event, whichever calendars of the account contain it. A calendar that cannot be read changes nothing. A bot that
+somebody cancelled by hand stays cancelled.
 """
 
 import asyncio
@@ -36,18 +36,18 @@ logger = log.get(component="calendars")
 EVERY = timedelta(minutes=5)
 AFTER_A_FAULT = timedelta(minutes=15)
 AHEAD = timedelta(days=14)
-KEPT_FOR = timedelta(days=30)  # a meeting that was, so that it is not taken for a new one
+KEPT_FOR = timedelta(days=30)  # a past meeting, so that it is not taken for a new one
 LOOK_S = 5.0  # how often the list of due feeds is read
 MOST_BYTES = 10_000_000
 FETCH_S, WHOLE_S = 20.0, 90.0
-AT_ONCE = 8  # accounts whose feeds are looked at side by side; of each account one feed
+AT_ONCE = 8  # accounts whose feeds are read in parallel, one feed of each account at a time
 READ_AT_ONCE = 2  # each takes a core and a gigabyte at most
 _LONGEST_MARK = 500  # of an ETag
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedCalendar:
-    """What an address gave: None where it is as it was."""
+    """The response of a feed's address; `data` is None if the calendar has not changed."""
 
     data: bytes | None
     etag: str | None = None
@@ -55,7 +55,7 @@ class FetchedCalendar:
 
 
 class CalendarFollower:
-    """Looks after the feeds of all accounts; any number of processes may."""
+    """Follows the feeds of all accounts; any number of processes may do so."""
 
     def __init__(
         self,
@@ -73,9 +73,9 @@ class CalendarFollower:
         """Follow the feeds.
 
         Args:
-            is_wanted: whether `run` looks at this moment.
+            is_wanted: whether `run` is to look now.
             most: bots that an account may have scheduled.
-            limits: what it may have stored when another is made.
+            limits: stored amounts above which an account gets no new bot.
         """
         self._feeds, self._bots, self._sealer, self._clock = feeds, bots, sealer, clock
         self._allow_private, self._booking = allow_private, booking
@@ -84,7 +84,7 @@ class CalendarFollower:
         self._looking: dict[UUID, asyncio.Task[int]] = {}  # by account
 
     async def run(self) -> None:
-        """Look at what is due, for ever."""
+        """Look at due feeds, for ever."""
         try:
             while True:
                 try:
@@ -97,11 +97,11 @@ class CalendarFollower:
             await asyncio.gather(*map(end, list(self._looking.values())))
 
     async def look_at_due(self) -> int:
-        """Look at every feed whose time has come, and wait until that is done; returns how many."""
+        """Look at every due feed, and wait until that is done; return how many."""
         return sum(await asyncio.gather(*await self._begin()))
 
     async def _begin(self) -> list[asyncio.Task[int]]:
-        """Begin with the due feeds of each account that is not looked after now: one that is slow keeps up no other."""
+        # Starts with the due feeds of each account that is not being read now: a slow account delays no other.
         due: dict[UUID, list[FeedRow]] = {}
         for feed in await self._feeds.due(self._clock.now()):
             if feed.account_id not in self._looking:
@@ -117,7 +117,7 @@ class CalendarFollower:
             logger.error("a calendar not looked at", action="calendar_failed", exc_info=error)
 
     async def _look_at(self, feeds: Sequence[FeedRow]) -> int:
-        """Look at feeds of one account, one after another; returns how many."""
+        # Looks at feeds of one account, one after another; returns how many.
         count = 0
         for feed in feeds:
             async with self._places:
@@ -149,11 +149,8 @@ class CalendarFollower:
         await self._feeds.mark(feed.id, fault=None, checked_at=now)
 
     async def _fetch(self, feed: FeedRow, now: datetime) -> FetchedCalendar:
-        """Return the calendar, unless it is as it was. Raises DestinationError.
-
-        The first look of an hour is without conditions: time brings nearer what was too far ahead, and only a calendar
-        that is read tells of it.
-        """
+        # Returns the calendar, unless it has not changed. Raises DestinationError. The first request of an hour is
+        # without conditions: meetings that were too far ahead come nearer, and show only if the calendar is read.
         url = self._sealer.open(feed.address, "calendar_feeds", "address", feed.id)
         is_conditional = feed.checked_at is not None and _hour(feed, feed.checked_at) == _hour(feed, now)
         conditions = {"If-None-Match": feed.etag, "If-Modified-Since": feed.modified} if is_conditional else {}
@@ -177,7 +174,7 @@ class CalendarFollower:
             raise DestinationError(f"The calendar did not come within {WHOLE_S:g} s.", retryable=True) from None
 
     async def _follow(self, feed: FeedRow, meetings: list[CalendarMeeting], now: datetime) -> bool:
-        """Do what a calendar calls for; returns whether all of it is done. Raises LimitReached."""
+        # Makes, moves and cancels bots as the calendar requires; returns whether all is done. Raises LimitReached.
         rows = {row.key: row for row in await self._feeds.meetings(feed.id)}
         plan = plan_of(
             meetings,
@@ -195,7 +192,7 @@ class CalendarFollower:
             now=now,
             until=now + AHEAD,
         )
-        # What frees places first: at a limit nothing is made, but what was cancelled or moved is followed all the same.
+        # Changes that free places come first: at a limit no bot is made, but cancellations and moves still happen.
         for cancelled in plan.cancel:
             await cancel(self._bots, rows[cancelled.key])
             await self._feeds.forget(rows[cancelled.key])
@@ -223,7 +220,7 @@ class CalendarFollower:
             meeting_url=meeting.meeting_url,
         )
         if promised_row is None and not await self._feeds.promise(row):
-            return  # another calendar of the account has the event, too
+            return  # another calendar of the account has the event already
         try:
             await self._bots.get(row.bot_id)
         except NotFound:
@@ -241,11 +238,9 @@ class CalendarFollower:
         await self._feeds.keep(replace(row, made=True))
 
     async def _change(self, row: FeedMeetingRow, meeting: CalendarMeeting) -> FeedMeetingRow:
-        """Move the bot of a meeting; returns the row as it is then.
-
-        A bot that has ended is followed by another at the new time, which the row promises. While a bot is at work,
-        the row keeps the time that it knows: the difference is seen again when the bot has ended.
-        """
+        # Moves the bot of a meeting; returns the changed row. After a bot that has ended, the row promises another one
+        # at the new time. While a bot is at work, the row keeps its old time, so the change is noticed again when the
+        # bot has ended.
         new_row = replace(row, title=meeting.title, starts_at=meeting.starts_at, meeting_url=meeting.meeting_url)
         with contextlib.suppress(NotFound):  # deleted by hand: not made again
             bot = await self._moved(row, meeting)
@@ -257,7 +252,7 @@ class CalendarFollower:
         return new_row
 
     async def _moved(self, row: FeedMeetingRow, meeting: CalendarMeeting) -> Bot:
-        """Change the bot of a meeting if it still waits for its time; returns the bot as it was. Raises NotFound."""
+        # Changes the bot of a meeting if it is still scheduled; returns the bot before the change. Raises NotFound.
         while (bot := await self._bots.get(row.bot_id, row.account_id)).status is BotStatus.SCHEDULED:
             config = replace(
                 bot.config,
@@ -272,7 +267,7 @@ class CalendarFollower:
 
 
 async def cancel(bots: Bots, row: FeedMeetingRow) -> None:
-    """Cancel the bot of a meeting, if it still waits for its time."""
+    """Cancel the bot of a meeting if it is still scheduled."""
     with contextlib.suppress(NotFound, Conflict):
         bot = await bots.get(row.bot_id, row.account_id)
         if bot.status is BotStatus.SCHEDULED:
@@ -280,7 +275,7 @@ async def cancel(bots: Bots, row: FeedMeetingRow) -> None:
 
 
 def config_of(feed: FeedRow, meeting: CalendarMeeting) -> BotConfig:
-    """Return what a meeting's bot is to be."""
+    """Return the configuration of a meeting's bot."""
     return BotConfig(
         service=Service(meeting.service),
         meeting_url=meeting.meeting_url,
@@ -290,7 +285,7 @@ def config_of(feed: FeedRow, meeting: CalendarMeeting) -> BotConfig:
 
 
 def _hour(feed: FeedRow, moment: datetime) -> int:
-    """Number the hours of a feed, which begin at its own minute: not all are read whole at once."""
+    # Numbers the hours of a feed, which begin at its own minute, so that not all feeds are read whole at once.
     return (int(moment.timestamp()) + feed.id.int % 3600) // 3600
 
 

@@ -1,4 +1,4 @@
-"""The meeting of a calendar's event: the first in its texts that a platform understands, with all they say of it."""
+"""The meeting of a calendar event: the first in its texts that a platform understands, with its passcode."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,14 @@ from sederunt.platforms.registry import parse_link, services
 _MOST = 60  # addresses of one event: a description may be a newsletter
 _LONGEST = 2_000  # characters of one
 _LONGEST_WORDS = 6_000
-_SHORTEST_TOLD = 12  # digits of a meeting told in words; Zoom's invitations have the same words with up to eleven
+_SHORTEST_TOLD = 12  # digits of a meeting number in words; Zoom's invitations have the same words with up to eleven
 
 
 def meeting_link(texts: Sequence[str]) -> tuple[str, str] | None:
-    """Return (service, address) of the first meeting that the texts name; None where there is none.
+    """Return (service, address) of the first meeting that the texts name; None if there is none.
 
-    Of several addresses of one meeting the fullest is taken, and a passcode in words is added where it has none.
-    Raises InvalidLink where the only addresses on a service's host name no meeting.
+    Of several addresses of one meeting the most complete is taken, and a passcode in words is added if it has none.
+    Raises InvalidLink if the only addresses on a service's host name no meeting.
     """
     first: MeetingLink | None = None
     address, fault = "", None
@@ -35,7 +35,7 @@ def meeting_link(texts: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _candidates(texts: Sequence[str]) -> list[str]:
-    """Return the addresses of the texts, in their order, out of the wrappers that mail systems put around them."""
+    # Returns the addresses of the texts, in order, without the wrappers that mail systems put around them.
     addresses: list[str] = []
     for text in texts:
         for address in addresses_in(text) if "/" in text else ():
@@ -74,7 +74,7 @@ def _fullness(link: MeetingLink) -> tuple[bool, int]:
 
 
 def _with_passcode(link: MeetingLink, address: str, texts: Sequence[str]) -> str:
-    """Return an address with the passcode that the texts tell in words, in the form that `POST /bot` takes."""
+    # Returns an address with the passcode that the texts give in words, in the form that `POST /bot` takes.
     for text in texts:
         try:
             passcode = parse_link(link.service, f"{address} {without_addresses(text)[:_LONGEST_WORDS]}").passcode
@@ -86,7 +86,7 @@ def _with_passcode(link: MeetingLink, address: str, texts: Sequence[str]) -> str
 
 
 def _told_meeting(texts: Sequence[str]) -> tuple[str, str] | None:
-    """Return a meeting that is told by its number and passcode in words, without an address."""
+    # Returns a meeting that the texts name only by number and passcode, without an address.
     for text in texts:
         words = without_addresses(text)[:_LONGEST_WORDS].replace("/", " ")
         for service in services():

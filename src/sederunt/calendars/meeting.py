@@ -1,4 +1,4 @@
-"""A meeting of a calendar, and the rule by which it gets a bot. Pure; knows no calendar format."""
+"""A meeting of a calendar, and the rule that decides whether it gets a bot. Pure; knows no calendar format."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ class FeedRule(StrEnum):
 
     ALL = "all"
     MINE = "mine"  # an address is the organiser, or an attendee who has not declined
-    KEYWORD = "keyword"  # a word stands in title or description
+    KEYWORD = "keyword"  # title or description contains a word
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,7 +21,7 @@ class CalendarMeeting:
     """One occurrence of an event that has a link."""
 
     uid: str
-    occurrence: str  # of a recurring event: which one; empty for an event that happens once
+    occurrence: str  # which occurrence of a recurring event; empty for an event that happens once
     title: str
     starts_at: datetime
     service: str
@@ -29,22 +29,22 @@ class CalendarMeeting:
 
     @property
     def key(self) -> str:
-        """Return what stays the same while the event is moved; the same in every calendar that has it."""
+        """Return a key that stays the same when the event is moved, and in every calendar that contains it."""
         return hashlib.sha256(f"{self.uid}\n{self.occurrence}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CalendarReading:
-    """What a calendar says of a stretch of time."""
+    """A calendar's contents in a period."""
 
     meetings: list[CalendarMeeting]
     left_out: list[dict[str, str]]  # title, starts_at and reason of each event that gets no bot
-    warnings: list[str]  # what could not be read, or was guessed
+    warnings: list[str]  # on parts that could not be read, or were guessed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedChoice:
-    """A rule with what it needs."""
+    """A rule with its keyword or attendee."""
 
     rule: FeedRule
     keyword: str = ""
@@ -54,7 +54,7 @@ class FeedChoice:
         """Return whether a meeting gets a bot.
 
         Args:
-            people: addresses in small letters: the organiser, and attendees who have not declined.
+            people: addresses in lower case: the organiser, and attendees who have not declined.
             text: title and description.
         """
         match self.rule:
@@ -72,7 +72,7 @@ class KnownMeeting:
 
     key: str
     bot_id: UUID
-    made: bool  # False: its bot was promised, and perhaps not made
+    made: bool  # False: its bot was promised, but perhaps not made
     title: str
     starts_at: datetime
     meeting_url: str
@@ -80,7 +80,7 @@ class KnownMeeting:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What a look at a calendar calls for."""
+    """The changes that a calendar requires."""
 
     make: tuple[CalendarMeeting, ...]
     change: tuple[tuple[KnownMeeting, CalendarMeeting], ...]
@@ -94,7 +94,7 @@ def plan_of(
     now: datetime,
     until: datetime,
 ) -> Plan:
-    """Return what to do. A known meeting between `now` and `until` that is not wanted any more is cancelled."""
+    """Return the required changes. A known meeting between `now` and `until` that is no longer wanted is cancelled."""
     by_key = {meeting.key: meeting for meeting in wanted_meetings if now < meeting.starts_at <= until}
     known_by_key = {meeting.key: meeting for meeting in known_meetings}
     changes = [

@@ -1,9 +1,9 @@
-"""Reading a calendar (iCalendar, RFC 5545) in a process of its own: recurrences are programs that somebody else wrote.
+"""Read a calendar (iCalendar, RFC 5545) in its own process: recurrences are programs that somebody else wrote.
 
 A rule may ask for an event every second since the year 1, and a file may be anything. The reader gets the file and a
-stretch of time, has little memory, some seconds of CPU and no network, and knows no secret. It prints the
-meetings that are to have a bot and, up to a number, titles and reasons of the others, without their people and their
-text: some kilobytes that repeat say hundreds of megabytes.
+period, has little memory, some seconds of CPU and no network, and knows no secret. It prints the meetings that are to
+have a bot and, up to a number, titles and reasons of the others, without their people and text: recurrences in a file
+of some kilobytes can expand to hundreds of megabytes.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from sederunt.errors import DestinationError
 from sederunt.python_child import python_command
 
 CPU_S = 20
-STALLED_S = 120.0  # for a machine that is busy; CPU is what is limited
+STALLED_S = 120.0  # long, for a busy machine; the real limit is that of CPU time
 MOST_SAID = 16_000_000  # bytes; two thousand meetings with the longest ids and titles are 12 MB
 _CHILD = "sederunt.calendars.reader_child"
 _REFUSED = "This is no calendar that we can read: {why}."
@@ -26,14 +26,14 @@ _REFUSED = "This is no calendar that we can read: {why}."
 async def read_calendar(
     data: bytes, *, since: datetime, until: datetime, choice: FeedChoice, time_zone: str = ""
 ) -> CalendarReading:
-    """Return what begins between two moments. Raises DestinationError (not retryable).
+    """Return the meetings that begin between two moments. Raises DestinationError (not retryable).
 
     Args:
-        time_zone: of times that name none.
+        time_zone: the zone of times that name none.
     """
     child = await asyncio.create_subprocess_exec(
         *python_command("-m", _CHILD, since.isoformat(), until.isoformat(), str(CPU_S)),
-        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},  # nothing of ours: it reads no setting
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},  # none of our variables: it reads no setting
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
@@ -60,10 +60,10 @@ async def read_calendar(
 
 
 async def _said(child: asyncio.subprocess.Process, request: bytes) -> bytes:
-    """Return what a child answers to what it is told. Raises DestinationError where that has no end."""
+    # Returns the child's output for a request. Raises DestinationError if the output is too long.
     assert child.stdin is not None
     assert child.stdout is not None
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its answer, or its end, says why
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its output, or its exit code, says why
         child.stdin.write(request)
         await child.stdin.drain()
         child.stdin.close()

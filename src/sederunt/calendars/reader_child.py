@@ -1,4 +1,4 @@
-"""The process that `reader` starts: it takes away its own rights, then reads one calendar from its standard input."""
+"""The process that `reader` starts: it gives up its rights, then reads one calendar from its standard input."""
 
 import json
 import os
@@ -25,10 +25,10 @@ from sederunt.model.bot import Service
 from sederunt.platforms.links import InvalidLink
 from sederunt.platforms.registry import parse_link
 
-MOST_MEETINGS = 2_000  # in the stretch of time that is looked at
+MOST_MEETINGS = 2_000  # in the period that is read
 MOST_LEFT_OUT = 200
 _LONGEST_TEXT = 20_000
-# Values that are set aside where they have another form.
+# Values that are set aside if they have another form.
 _FORMS = {
     "SEQUENCE": re.compile(r"[0-9]{1,9}"),
     "STATUS": re.compile(r"TENTATIVE|CONFIRMED|CANCELL?ED", re.IGNORECASE),
@@ -37,22 +37,22 @@ _FORMS = {
 }
 _STANDS_STILL = re.compile(r"INTERVAL=0*(?:;|$)", re.IGNORECASE)
 _REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")  # events with one of these happen more than once
-# How Outlook begins the title of what its organiser has cancelled, in the languages of its users.
+# The beginning of the title of a cancelled meeting in Outlook, in the languages of its users.
 _CANCELLED_TITLE = re.compile(
     r"\s*(?:cancell?ed|abgesagt|annul[ée]e?|cancelad[oa]|annullat[oa]|geannuleerd|odwołane|inställt|aflyst|avlyst)"
     r"\s*[:：]",
     re.IGNORECASE,
 )
-_UNSHOWN = frozenset({"Cc", "Cs"})  # controls, halves of characters
+_UNSHOWN = frozenset({"Cc", "Cs"})  # control characters, surrogates
 _LONGEST_UID, _LONGEST_TITLE = 1_000, 200
-MEMORY_BYTES = 1 << 30  # of addresses; 10 MB of single events take half of it (measured)
-GIVES_WAY = 10  # nice(2): no meeting and no transcript waits for a calendar
+MEMORY_BYTES = 1 << 30  # of address space; 10 MB of single events take half of it (measured)
+GIVES_WAY = 10  # nice(2): no meeting and no transcript has to wait for a calendar
 
 
 def main() -> None:
-    """Run as `SINCE UNTIL CPU_S`, two moments in ISO 8601; prints what `told` returns.
+    """Run with the arguments `SINCE UNTIL CPU_S`, two moments in ISO 8601 and seconds; print the result of `told`.
 
-    Standard input has a line of JSON, the choice and the feed's time zone, and then the calendar.
+    Standard input contains a line of JSON with the choice and the feed's time zone, and then the calendar.
     """
     since, until, cpu_s = sys.argv[1:]
     os.nice(GIVES_WAY)
@@ -76,7 +76,7 @@ def told(data: bytes, since: datetime, until: datetime, choice: FeedChoice, time
         read_properties(event, warnings)
         series.setdefault(event.text("UID").strip(), []).append(event)
     reading = _Reading(choice, warnings)
-    for uid, parts in sorted(series.items()):  # of two ids of one meeting the same one is taken each time
+    for uid, parts in sorted(series.items()):  # sorted, so that of two ids of one meeting always the same one is taken
         if not uid or len(uid) > _LONGEST_UID:
             for event in parts:
                 warnings.add(f"Event “{event.label}” was set aside: its UID is missing or too long.")
@@ -91,22 +91,23 @@ def told(data: bytes, since: datetime, until: datetime, choice: FeedChoice, time
 def _occurrences(
     parts: list[CalendarEvent], since: datetime, until: datetime, warnings: Warnings
 ) -> Iterator[tuple[CalendarEvent, date | datetime, str]]:
-    """Yield when the events of one id begin between two moments, and the names of those that happen more than once."""
+    # Yields the events of one id that begin between two moments, when they begin, and the key of the occurrence if they
+    # recur.
     usable = [event for event in parts if _has_times(event, warnings)]
     if not any(name in event.properties for event in usable for name in _REPEATING):
-        for event in usable[-1:]:  # an id that stands twice is a later version
+        for event in usable[-1:]:  # the last event with an id is its latest version
             if event.starts_at is not None and since <= _in_utc(event.starts_at) <= until:
                 yield event, event.starts_at, ""
         return
     try:
         yield from _of_series(usable, since, until, warnings)
-    except Exception as error:  # a rule raises whatever the libraries' parts do: it costs this series alone
+    except Exception as error:  # a rule may raise any of the libraries' errors: only this series is lost
         label = usable[0].label
         warnings.add(f"Event “{label}” was set aside: its recurrence cannot be computed ({type(error).__name__}).")
 
 
 def _has_times(event: CalendarEvent, warnings: Warnings) -> bool:
-    """Read when an event begins; False where it cannot be placed, or cannot be told from the rest of its series."""
+    # Reads when an event begins; False if that is unreadable, or if the event's place in its series is.
     start_lines = event.properties.get("DTSTART")
     event.starts_at = next(moments(event, start_lines[0], warnings), None) if start_lines else None
     if event.starts_at is None:
@@ -129,7 +130,7 @@ def _has_times(event: CalendarEvent, warnings: Warnings) -> bool:
 def _of_series(
     parts: list[CalendarEvent], since: datetime, until: datetime, warnings: Warnings
 ) -> Iterator[tuple[CalendarEvent, date | datetime, str]]:
-    import icalendar  # heavy, and to be limited as the rest
+    import icalendar  # heavy; imported here so that the limits apply
     import recurring_ical_events  # type: ignore[import-untyped]
 
     calendar = icalendar.Calendar()
@@ -197,7 +198,7 @@ class _Reading:
             )
 
     def _link(self, event: CalendarEvent, begins_at: date | datetime, title: str) -> tuple[str, str] | str | None:
-        """Return (service, address) of an event's meeting, or why it gets no bot."""
+        # Returns (service, address) of an event's meeting, or why it gets no bot.
         from sederunt.calendars.links import meeting_link
 
         if not isinstance(begins_at, datetime):
@@ -218,7 +219,7 @@ class _Reading:
         return link
 
 
-# Where calendars keep the link of a call, the surest place first.
+# Properties in which calendars keep the link of a call, the most reliable first.
 _PLACES_OF_LINKS = (
     "X-GOOGLE-CONFERENCE",
     "X-MICROSOFT-SKYPETEAMSMEETINGURL",
@@ -232,12 +233,13 @@ _PLACES_OF_LINKS = (
 
 
 def _shown(text: str) -> str:
-    """Return a text without controls: no database stores all of them, and what is stored is compared with it."""
+    # Returns a text without control characters: databases do not store all of them, and the stored text is compared
+    # with it.
     return "".join(letter for letter in " ".join(text.split()) if unicodedata.category(letter) not in _UNSHOWN)
 
 
 def _people(event: CalendarEvent) -> Iterator[str]:
-    """Yield who comes: the organiser and the attendees, without whoever has declined."""
+    # Yields the organiser and the attendees, without those who have declined.
     declined, people = set(), []
     for name in ("ORGANIZER", "ATTENDEE"):
         for person in event.properties.get(name, ())[:1_000]:

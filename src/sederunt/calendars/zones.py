@@ -1,4 +1,4 @@
-"""Time zones under the names that calendars give them: IANA, Windows, Outlook's menu, offsets, and their own rules."""
+"""Time zones by the names in calendars: IANA, Windows, Outlook's menu, offsets, and calendars' own rules."""
 
 import re
 from collections.abc import Mapping
@@ -36,10 +36,10 @@ _MENU_ZONES = {
 
 
 def zone_of(name: str, own_zones: Mapping[str, tzinfo]) -> tzinfo | None:
-    """Return the zone that a name means; None where it means none.
+    """Return the zone of a name; None if there is none.
 
     Args:
-        own_zones: the zones whose rules the calendar brings, by name.
+        own_zones: the zones whose rules the calendar contains, by name.
     """
     name = name.strip().strip('"').strip()
     cleaned = name.strip("/")
@@ -63,7 +63,7 @@ def _fixed(offset: re.Match[str]) -> tzinfo | None:
 
 
 def _of_menu(text: str) -> str | None:
-    """Return the zone of a menu's entry: one that names cities has the first that the zones are named after."""
+    # An entry that names cities has the zone of its first city after which a zone is named.
     for place in (text, *text.split(",")):
         if zone_name := _MENU_ZONES.get(place.strip().casefold()) or _cities().get(place.strip().casefold()):
             return zone_name
@@ -72,7 +72,7 @@ def _of_menu(text: str) -> str | None:
 
 @cache
 def _names() -> dict[str, str]:
-    from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON  # heavy, and to be limited as the rest
+    from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON  # heavy; imported here so that the limits apply
 
     names = {name.casefold(): name for name in available_timezones()}
     return {**{windows.casefold(): name for windows, name in WINDOWS_TO_OLSON.items()}, **names, "z": "UTC"}
@@ -89,7 +89,7 @@ def _cities() -> dict[str, str]:
 
 
 def zone_of_rules(lines: list[str]) -> tzinfo | None:
-    """Return the zone that a VTIMEZONE describes; None where its rules cannot be read."""
+    """Return the zone that a VTIMEZONE describes; None if its rules cannot be read."""
     import icalendar
 
     if any(line.upper().startswith("TZOFFSET") and not _OFFSET_LINE.fullmatch(line.strip()) for line in lines):
@@ -99,6 +99,6 @@ def zone_of_rules(lines: list[str]) -> tzinfo | None:
         assert isinstance(component, icalendar.Timezone)
         zone = component.to_tz(lookup_tzid=False)
         is_usable = zone is not None and zone.utcoffset(datetime(2026, 1, 1)) is not None
-    except Exception:  # a damaged rule raises whatever the library's parts do
+    except Exception:  # a damaged rule may raise any of the library's errors
         return None
     return zone if is_usable else None
