@@ -1,4 +1,4 @@
-"""The unprivileged user that browsers run as if the service is root.
+"""The unprivileged user of the browsers if the service runs as root.
 
 Chromium's sandbox does not run as root; and a page that leaves the sandbox has the browser's user, who must not be the
 owner of the recordings and the keys.

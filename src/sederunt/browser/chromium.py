@@ -154,13 +154,13 @@ class Chromium:
         self._unwatch()
         browser, self._browser = self._browser, None
         if browser is not None:
-            closing = asyncio.ensure_future(browser.close())
-            await asyncio.wait({closing}, timeout=CLOSE_S)
-            if not closing.done():
-                closing.cancel()
+            close_task = asyncio.ensure_future(browser.close())
+            await asyncio.wait({close_task}, timeout=CLOSE_S)
+            if not close_task.done():
+                close_task.cancel()
                 self.kill()
             with contextlib.suppress(DriverError, asyncio.CancelledError):
-                await closing
+                await close_task
         self.gone.set()
         await self._start.close_display()
 

@@ -29,7 +29,7 @@ class SharedCost:
         self._lock = asyncio.Lock()
 
     async def settle(self, pid: int, seats: int) -> float:
-        """Divide the CPU time spent since the last call among the seats; return one seat's sum since the beginning."""
+        """Share the CPU time spent since the last call among the seats; return one seat's sum since the beginning."""
         async with self._lock:
             if pid:
                 cpu_s_by_process = await asyncio.to_thread(_spent_by, pid)

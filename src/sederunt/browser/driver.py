@@ -59,28 +59,28 @@ async def running_driver() -> AsyncIterator[BrowserDriver]:
         with suppress(DriverError):  # its program is missing; starting it says so
             variables["PLAYWRIGHT_NODEJS_PATH"] = str(_forgetful(compute_driver_executable()[0], folder))
         with _environment(variables):
-            starting = async_playwright()
+            manager = async_playwright()
             try:
-                playwright = await starting.__aenter__()
+                playwright = await manager.__aenter__()
             except Exception as error:
                 raise SetupError(await _why_not_started()) from error
         gone_event = asyncio.Event()
-        client: Any = starting  # the driver's client has no public access to its process
+        client: Any = manager  # the driver's client has no public access to its process
         pid = int(client._client._transport._proc.pid)
         unwatch = when_ended(pid, gone_event.set)
         try:
             yield BrowserDriver(playwright, folder, pid, gone_event)
         finally:
             unwatch()
-            await starting.__aexit__(None, None, None)
+            await manager.__aexit__(None, None, None)
 
 
-def _node_options(others: str) -> str:
+def _node_options(other_options: str) -> str:
     # Without the file that filters its browsers' messages, the driver's program ends at once, and a browser whose
     # messages the file does not find is not started: otherwise one page could end the driver of all.
     quoted = str(PIPE_FILTER).replace("\\", "\\\\").replace('"', '\\"')
     # A small young generation: 30 MiB less with eight bots, CPU unchanged (measured).
-    return f'{others} --max-semi-space-size=1 --require "{quoted}"'.strip()
+    return f'{other_options} --max-semi-space-size=1 --require "{quoted}"'.strip()
 
 
 def _forgetful(program: str, folder: Path) -> Path:

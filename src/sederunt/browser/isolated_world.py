@@ -72,7 +72,7 @@ class IsolatedWorld:
         """Return the other places that can be asked: every frame but the top one. Raises the driver's errors."""
         assert self._top is not None
         places: list[Place] = [partial(self._top.ask, name) for name in (await self._top.names())[1:]]
-        for frames in [apart for apart in self._apart.values() if not apart.is_over]:
+        for frames in [group for group in self._apart.values() if not group.is_over]:
             with contextlib.suppress(DriverError):
                 places += [partial(frames.ask, name) for name in await frames.names()]
         return places

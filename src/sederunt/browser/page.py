@@ -168,15 +168,15 @@ class MeetingPage:
         """
         ask = _ask_kept if keep else _ask
         places = await self._bounded(_through_navigations(self._world.others), deadline_s, "name its frames")
-        others = [asyncio.ensure_future(ask(place, script, argument)) for place in places]
+        tasks = [asyncio.ensure_future(ask(place, script, argument)) for place in places]
         top = _through_navigations(lambda: ask(self._world.ask_top, script, argument))
         try:
             answers = [await self._bounded(top, deadline_s, "answer a question")]
-            if others:
-                await asyncio.wait(others, timeout=OTHER_FRAMES_S)
-            return answers + [task.result() for task in others if task.done() and task.exception() is None]
+            if tasks:
+                await asyncio.wait(tasks, timeout=OTHER_FRAMES_S)
+            return answers + [task.result() for task in tasks if task.done() and task.exception() is None]
         finally:
-            for task in others:
+            for task in tasks:
                 _abandon(task)
 
     async def text(self) -> str:
@@ -320,7 +320,7 @@ class MeetingPage:
         }
 
     async def use_backend(self, backend: str) -> None:
-        """Capture by "encoded" frames or by the "worklet" from now on, in all frames."""
+        """Use "encoded" frames or the "worklet" to capture from now on, in all frames."""
         if backend not in ("encoded", "worklet"):
             raise ValueError(f"expected 'encoded' or 'worklet', found {backend!r}")
         await self._ask("useBackend(argument)", backend)
@@ -542,7 +542,7 @@ def _abandon(task: "asyncio.Future[Any]") -> None:
     # Ignores a late answer or error of a call.
     if not task.done():
         task.cancel()
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    task.add_done_callback(lambda future: future.cancelled() or future.exception())
 
 
 def _origin(url: str) -> str:

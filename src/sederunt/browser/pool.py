@@ -251,14 +251,14 @@ class _Windows:
         self._count += 1
         if self._count > MOST_WINDOWS:
             self._drop(f"more than {MOST_WINDOWS} windows")
-        closing = asyncio.ensure_future(window.close())
-        self._closing.add(closing)
-        closing.add_done_callback(self._closed)
+        task = asyncio.ensure_future(window.close())
+        self._closing.add(task)
+        task.add_done_callback(self._closed)
 
-    def _closed(self, closing: "asyncio.Future[None]") -> None:
-        self._closing.discard(closing)
-        if not closing.cancelled():
-            closing.exception()  # it may be gone already
+    def _closed(self, task: "asyncio.Future[None]") -> None:
+        self._closing.discard(task)
+        if not task.cancelled():
+            task.exception()  # it may be gone already
 
 
 def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class ProcessWatch:
         self.renderer_cpu = RendererCpu()
 
     async def run(self) -> None:
-        """Look for ever."""
+        """Look once a second, for ever."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             try:

@@ -258,11 +258,11 @@ async def remote_window(settings: BrowserSettings, *, allow_private: bool) -> As
     ):
         browser.seats = 1
         budgets = CpuBudgets(size=settings.page_cpu_s, per_s=settings.page_cpu)
-        watching = asyncio.create_task(ProcessWatch(lambda: [browser], budgets, settings.page_memory_mb).run())
+        watch_task = asyncio.create_task(ProcessWatch(lambda: [browser], budgets, settings.page_memory_mb).run())
         try:
             yield await _opened(browser, options, None if allow_private else Places(settings.host_rules))
         finally:
-            watching.cancel()
+            watch_task.cancel()
 
 
 async def _opened(browser: Chromium, options: Mapping[str, Any], places: Places | None) -> RemoteWindow:

@@ -102,14 +102,14 @@ class CalendarFollower:
 
     async def _begin(self) -> list[asyncio.Task[int]]:
         # Starts with the due feeds of each account that is not being read now: a slow account delays no other.
-        due: dict[UUID, list[FeedRow]] = {}
+        due_feeds: dict[UUID, list[FeedRow]] = {}
         for feed in await self._feeds.due(self._clock.now()):
             if feed.account_id not in self._looking:
-                due.setdefault(feed.account_id, []).append(feed)
-        for account, feeds in due.items():
+                due_feeds.setdefault(feed.account_id, []).append(feed)
+        for account, feeds in due_feeds.items():
             task = self._looking[account] = asyncio.create_task(self._look_at(feeds))
             task.add_done_callback(partial(self._looked, account))
-        return [self._looking[account] for account in due]
+        return [self._looking[account] for account in due_feeds]
 
     def _looked(self, account: UUID, task: asyncio.Task[int]) -> None:
         del self._looking[account]

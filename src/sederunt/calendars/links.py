@@ -61,8 +61,8 @@ def _parsed(address: str) -> MeetingLink | InvalidLink:
     return fault
 
 
-def _is_same(one: MeetingLink, other: MeetingLink) -> bool:
-    return (one.service, one.meeting_id) == (other.service, other.meeting_id)
+def _is_same(link: MeetingLink, other: MeetingLink) -> bool:
+    return (link.service, link.meeting_id) == (other.service, other.meeting_id)
 
 
 def _has_passcode(link: MeetingLink) -> bool:

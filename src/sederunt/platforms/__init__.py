@@ -1,1 +1,1 @@
-"""The meeting sites: how to reach, read and leave each. What differs between sites is data wherever it can be."""
+"""The meeting sites: how to reach, read and leave each. Differences between sites are data as far as possible."""

@@ -129,9 +129,9 @@ def _unwrapped_by_proofpoint(address: SplitResult) -> str:
     if match := _PROOFPOINT_V3.match(urlunsplit(address._replace(scheme="", netloc=""))):
         wrapped, characters = match.group(1), iter(base64_text(match.group(2)))
 
-        def original(mark: re.Match[str]) -> str:
-            length = _RUN_LENGTHS.index(mark.group()[2]) + 2 if mark.group(1) else 1
-            return "".join(islice(characters, length)) or mark.group()
+        def original(placeholder: re.Match[str]) -> str:
+            length = _RUN_LENGTHS.index(placeholder.group()[2]) + 2 if placeholder.group(1) else 1
+            return "".join(islice(characters, length)) or placeholder.group()
 
         return _SCHEME.sub("https://", _REPLACED.sub(original, wrapped), count=1)
     wrapped = parse_qs(address.query).get("u", [""])[0]

@@ -172,7 +172,7 @@ class PageFlow:
             )
         if reading.state is PageState.RECONNECTING and unchanged_s >= RECONNECT_S:
             return _trouble("admission.reconnecting", reading)
-        knocks_at = self.limits.knocks_at if self.limits is not None else 0.0  # before that a page may stand ready
+        knocks_at = self.limits.knocks_at if self.limits is not None else 0.0  # before that a page may be waiting
         if reading.state is not PageState.LOBBY and now - max(self.seen.moved_at, knocks_at) >= STUCK_S:
             return _trouble(NOTHING_HELPED, reading)
         return None

@@ -25,7 +25,7 @@ class MeetingLink:
     service: Service
     url: str = field(repr=False)  # what the browser opens
     meeting_id: str  # the site's own code, number or thread
-    passcode: str | None = field(default=None, repr=False)  # for a passcode field, where one is shown
+    passcode: str | None = field(default=None, repr=False)  # for a passcode field, if one is shown
     is_nickname: bool = False  # the site redirects from there: no call has such an address
     fallback_url: str | None = field(default=None, repr=False)  # tried if the first address stalls
 

@@ -78,7 +78,7 @@ CONSENT_REFUSED = phrases(
 
 # Buttons that close notices nobody needs.
 DISMISSALS = phrases("Got it | Dismiss | No thanks | Not now")
-# … in a dialog over the call, also where the host asks a bot to speak, or to go into another room.
+# … in a dialog over the call, including the host's requests to speak, or to go into another room.
 DISMISSALS_IN_CALL = (
     *DISMISSALS,
     *phrases(

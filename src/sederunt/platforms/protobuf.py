@@ -46,21 +46,21 @@ class Message:
 def parse(data: bytes) -> Message | None:
     """Return the fields of a message; None if the bytes are no message."""
     fields: list[tuple[int, int, int | bytes]] = []
-    at = 0
+    offset = 0
     try:
-        while at < len(data):
-            key, at = _varint(data, at)
+        while offset < len(data):
+            key, offset = _varint(data, offset)
             number, kind = key >> 3, key & 7
             if number == 0:
                 return None
             value: int | bytes
             if kind == VARINT:
-                value, at = _varint(data, at)
+                value, offset = _varint(data, offset)
             elif kind == BYTES:
-                size, at = _varint(data, at)
-                value, at = _slice(data, at, size)
+                size, offset = _varint(data, offset)
+                value, offset = _slice(data, offset, size)
             elif kind in (FIXED32, FIXED64):
-                raw, at = _slice(data, at, 8 if kind == FIXED64 else 4)
+                raw, offset = _slice(data, offset, 8 if kind == FIXED64 else 4)
                 value = int.from_bytes(raw, "little")
             else:
                 return None
@@ -70,20 +70,20 @@ def parse(data: bytes) -> Message | None:
     return Message(tuple(fields))
 
 
-def _slice(data: bytes, at: int, size: int) -> tuple[bytes, int]:
-    if at + size > len(data):
+def _slice(data: bytes, offset: int, size: int) -> tuple[bytes, int]:
+    if offset + size > len(data):
         raise ValueError("message ends early")
-    return data[at : at + size], at + size
+    return data[offset : offset + size], offset + size
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
+def _varint(data: bytes, offset: int) -> tuple[int, int]:
     value = shift = 0
     while True:
-        byte = data[at]
-        at += 1
+        byte = data[offset]
+        offset += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, at
+            return value, offset
         shift += 7
         if shift > 63:
             raise ValueError("number too long")

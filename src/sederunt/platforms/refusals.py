@@ -36,9 +36,9 @@ _REMOVED = (
     r"\byou(?:'ve| have)? (?:were|was|been|got) (?:removed|kicked|ejected|expelled)\b",
     rf"\b(?:{_SOMEBODY}|has|have) (?:removed|kicked|ejected|expelled) you\b",
     rf"\b(?:removed|kicked|ejected|expelled) you (?:from|out of) (?:the|this) {_MEETING}",
-    # A heading that leaves out who was. In the middle of a sentence it is about somebody else.
+    # A heading without its subject. In the middle of a sentence the words are about somebody else.
     rf"^(?:removed|kicked|ejected|expelled) (?:from|out of) (?:the |this |your )?{_MEETING}\b",
-    # Only who was put out is told this: anybody else may ask again.
+    # Only a removed person is shown this: anybody else may ask again.
     rf"\byou(?:'re| are)? (?:can't|cannot|can not|unable to|not able to|not allowed to) "
     rf"(?:re-?join|(?:join|enter) (?:the |this )?{_MEETING} again)",
 )
@@ -85,7 +85,7 @@ _OVER_ELSEWHERE = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Meaning:
-    """What a refusal or an ending says, and its stems: English, German, Romance languages, Dutch, Japanese."""
+    """The meaning of a refusal or an ending, and its stems: English, German, Romance languages, Dutch, Japanese."""
 
     state: PageState
     reason: StopReason | None
@@ -302,14 +302,14 @@ MEANINGS: Mapping[str, Meaning] = {
     ),
 }
 
-# What a page may say once the bot was inside and the call's controls are gone.
+# Sentences of a page after the bot was inside and the call's controls are gone.
 ENDINGS: Mapping[str, Meaning] = {
     "removed": Meaning(
         state=PageState.REMOVED,
         reason=StopReason.KICKED,
         stems=_REMOVED + _REMOVED_ELSEWHERE,
     ),
-    # By whoever put it back into the lobby.
+    # Somebody moved the bot back into the lobby and refused it there.
     "not_let_back": Meaning(state=PageState.REMOVED, reason=StopReason.KICKED, stems=MEANINGS["denied"].stems),
     "ended": Meaning(
         state=PageState.OVER,
@@ -327,7 +327,7 @@ ENDINGS: Mapping[str, Meaning] = {
             r"limite de tempo|limite di tempo|tijdslimiet",
             r"\bsee you (?:next time|soon|again)\b|\bthanks? (?:you )?for (?:joining|attending|coming)|"
             rf"\b{_MEETING} (?:was|has been) (?:ended|closed|terminated)",
-            # What a site asks of who is out of a call.
+            # Questions that a site asks after a call.
             rf"\brate (?:the|your|this) (?:\w+ )?(?:quality|audio|sound|video|experience|{_MEETING})",
             r"\bhow (?:was|were|did) (?:it|the|your|this|everything)\b",
             r"\bwie war (?:es|der|die|das|deine?|ihre?)\b|\bhoe was (?:het|de|je|uw)\b",
@@ -338,7 +338,7 @@ ENDINGS: Mapping[str, Meaning] = {
     ),
 }
 
-# A fault of the site's own, where the call was: it goes on, perhaps, and a fresh page finds out.
+# A fault of the site itself during the call: the call may go on, and a fresh page finds out.
 _FAULT = (
     r"\bsomething went wrong\b|\ban? (?:unexpected |unknown |internal )?error (?:has )?occurred\b",
     r"\bwe(?:'ve| have)? (?:ran into|run into|hit|encountered) an? (?:problem|error|issue)\b",
@@ -361,23 +361,23 @@ def refusals_by_meaning(
     may stand beside the lobby's old words, any other refusal does not. `dialogs` are the dialogs over its pages."""
     rows = Rows(site, phase=Phase.BEFORE, seen=SEEN)
 
-    def row(name: str, meaning: Meaning, *, told: bool) -> EvidenceRow:
+    def row(name: str, meaning: Meaning, *, is_dialog: bool) -> EvidenceRow:
         vetoes = unless if name in _BESIDE_LOBBY else (*unless, *waiting)
         return rows.stem(
-            f"means.{name}_told" if told else f"means.{name}",
+            f"means.{name}_told" if is_dialog else f"means.{name}",
             meaning.stems,
             SOURCE,
             state=meaning.state,
             reason=meaning.reason,
             cause=meaning.cause,
-            within=dialogs if told else (),
-            unless=() if told else vetoes,
+            within=dialogs if is_dialog else (),
+            unless=() if is_dialog else vetoes,
             settle_s=SIGN_IN_SETTLE_S if meaning.state is PageState.SIGN_IN_NEEDED else SETTLE_S,
         )
 
-    return tuple(row(name, meaning, told=True) for name, meaning in MEANINGS.items() if name in _OVER_ENTRY) + tuple(
-        row(name, meaning, told=False) for name, meaning in MEANINGS.items()
-    )
+    return tuple(
+        row(name, meaning, is_dialog=True) for name, meaning in MEANINGS.items() if name in _OVER_ENTRY
+    ) + tuple(row(name, meaning, is_dialog=False) for name, meaning in MEANINGS.items())
 
 
 # Endings in dialogs over the call's controls, for languages other than English: the site's own rows know English only.
@@ -391,7 +391,7 @@ def endings_by_meaning(site: str, *, unless: tuple[str, ...], dialogs: tuple[str
     """Make the rows that end a call in words that the site's own rows do not know. `unless` are its signs that the call
     goes on, or that it can be entered again; a dialog of `dialogs` may lie over them."""
     rows = Rows(site, phase=Phase.AFTER, seen=SEEN, settle_s=SETTLE_S)
-    told = tuple(
+    dialog_rows = tuple(
         rows.stem(
             f"means.{name}",
             meaning.stems,
@@ -402,18 +402,18 @@ def endings_by_meaning(site: str, *, unless: tuple[str, ...], dialogs: tuple[str
         )
         for name, meaning in _ENDINGS_TOLD.items()
     )
-    plain = tuple(
+    plain_rows = tuple(
         rows.stem(f"means.{name}", meaning.stems, SOURCE, state=meaning.state, reason=meaning.reason, unless=unless)
         for name, meaning in ENDINGS.items()
     )
-    fault = rows.stem("means.fault", _FAULT, SOURCE, state=PageState.TROUBLE, unless=unless)
+    fault_row = rows.stem("means.fault", _FAULT, SOURCE, state=PageState.TROUBLE, unless=unless)
     # Somebody moved the bot back into the lobby; or the host is gone for good.
-    ends: tuple[tuple[str, str, StopReason | None], ...] = (
+    sources: tuple[tuple[str, str, StopReason | None], ...] = (
         ("means.waiting_again", "waiting", None),
         ("means.host_is_gone", "not_started", StopReason.MEETING_ENDED),
     )
-    again = (
+    lobby_rows = (
         rows.stem(name, MEANINGS[meaning].stems, SOURCE, state=PageState.LOBBY, reason=reason, unless=unless)
-        for name, meaning, reason in ends
+        for name, meaning, reason in sources
     )
-    return (*told, *plain, fault, *again)
+    return (*dialog_rows, *plain_rows, fault_row, *lobby_rows)

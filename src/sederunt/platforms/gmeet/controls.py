@@ -1,4 +1,4 @@
-"""Google Meet: the controls of the way in, of the call and of its chat, in the order in which they are tried."""
+"""Google Meet: the controls for entering, for the call and for its chat, in the order in which they are tried."""
 
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import DIALOGS, Showing
@@ -29,9 +29,9 @@ _WITHOUT_DEVICES = _target(
     "Continue without microphone | Continue without camera | Continue without* | "
     "Ohne Mikrofon und Kamera fortfahren",
 )
-# Where going without is not offered.
+# If the page does not offer to continue without devices.
 _WITH_DEVICES = _target("with_devices", "A V B2 S J", names="Use microphone and camera | Use microphone | Use camera")
-# Recording, transcription and note-taking notices are a gate of their own: their button may read like a knock.
+# Recording, transcription and note-taking notices must be answered separately: their button may read like a knock.
 _CONSENT = consent(
     _target,
     "A V B2",
@@ -39,7 +39,7 @@ _CONSENT = consent(
     selectors=('button[data-mdc-dialog-action="ok"]',),
     names=("Join now", "Join", *labels.JOIN),
 )
-# Meet's consent to what is shared with another product, whichever it names; it need not be a dialog.
+# Meet's consent to sharing data with another product, whichever it names; it need not be a dialog.
 _SHARING = consent(
     _target,
     "I",
@@ -171,7 +171,7 @@ CONTROLS = CallControls(
     ),
     camera=Camera(on=_CAMERA_ON, off=_CAMERA_OFF),
     chat=_CHAT,
-    # Where the network tells of neither people nor chat, both lists are read; here one takes the other's place.
+    # If the network reports neither people nor chat, both lists are read; here one replaces the other.
     panels=panels(
         "gmeet",
         _CHAT,

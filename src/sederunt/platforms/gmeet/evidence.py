@@ -1,4 +1,4 @@
-"""Google Meet: what its pages show, and what that means. Source tags and dates: docs/platforms.md."""
+"""Google Meet: the signs on its pages, and their meanings. Source tags and dates: docs/platforms.md."""
 
 from sederunt.model.status import MEETING_FULL, StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
@@ -121,7 +121,7 @@ _in_call = Rows(_SITE, state=PageState.IN_CALL, showing=Showing.LAID_OUT)
 _entering = Rows(_SITE, phase=Phase.BEFORE, state=PageState.IN_CALL, showing=Showing.LAID_OUT)
 _notice = Rows(_SITE, state=PageState.DIALOG, within=DIALOGS)
 
-# Signals and addresses: the least that a person could fake.
+# Signals and addresses: people can fake these least.
 _ADDRESSES = (
     _seen.signal(
         "signal.removed",
@@ -132,7 +132,7 @@ _ADDRESSES = (
         reason=StopReason.KICKED,
         unless=_CONTROLS,  # it may be of a connection that the page has replaced: `told_end` judges it beside a call
     ),
-    # A silent session check passes through here and comes back.
+    # A silent session check visits this address and returns.
     _entry.address(
         "address.sign_in",
         r"^https?://accounts\.google\.com(?:[:/?#]|$)",
@@ -144,7 +144,7 @@ _ADDRESSES = (
         _SITE, server_s=5.0, elsewhere=_ELSEWHERE, elsewhere_s=1.5, source="A S B2", state=PageState.CHALLENGED
     ),
     _over.address("address.gone_after", (_ELSEWHERE, r"//meet\.google\.com/landing"), "A V", settle_s=2.0),
-    # The invisible scoring frame is always there.
+    # The invisible scoring frame is always present.
     _challenged.selector(
         "captcha",
         'iframe[src*="recaptcha"],iframe[title*="recaptcha" i]',
@@ -223,7 +223,7 @@ _REFUSALS = (
         waiting=("gmeet.lobby", "gmeet.lobby_label"),
         dialogs=DIALOGS,
     ),
-    # Locked, full, closed to guests, or taken for a robot: the heading is one. Only a second sign makes it a challenge.
+    # Locked, full, closed to guests, taken for a robot: one heading for all. Only a second sign makes it a challenge.
     _challenged.text("blocked_suspected", _BLOCKED, "A B2", beside=("gmeet.signal.suspected",)),
     _challenged.text("blocked_for_good", _BLOCKED, "V I", beside=("gmeet.sends_away",), settle_s=4.0),
     _entry.text("blocked", _BLOCKED, "A V B2 S I", state=PageState.BLOCKED, settle_s=4.0),
@@ -277,7 +277,7 @@ _WAY_IN = (
         phase=Phase.BEFORE,
         unless=(*_CONTROLS, "gmeet.name_field", "gmeet.cta"),
     ),
-    # A standing line, and a box with nothing to press, keep nobody out of a call: what answers it must be there, too.
+    # A permanent line, or a box without buttons, keeps nobody out of a call: a button that answers it must be present.
     _seen.button(
         "notice_answers",
         phrases("Continue without* | Use microphone* | Use camera* | Join | Ohne Mikrofon und Kamera fortfahren")
@@ -301,7 +301,7 @@ _WAY_IN = (
         "A V B2",
         beside=("gmeet.notice_accepts", "gmeet.notice_answers", "gmeet.notice_button"),
     ),
-    # A gate for other products that listen, whatever their names: tiles show, and no media comes until it is answered.
+    # A notice about other listening products, by any name: no media comes until it is answered, though tiles show.
     _seen.stem(
         "sharing_gate",
         (SHARING,),

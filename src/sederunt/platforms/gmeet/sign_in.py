@@ -1,4 +1,4 @@
-"""Google's sign-in pages: fields, buttons, and what is shown afterwards. Source tags and dates: docs/platforms.md."""
+"""Google's sign-in pages: fields, buttons, and the pages after them. Source tags and dates: docs/platforms.md."""
 
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.rows import Rows, Targets
@@ -31,10 +31,10 @@ _asked_more = Rows(
 
 _HOSTS = rf"^https://accounts\.google\.com{HOST_END}"
 _HOME = rf"^https://(?!accounts\.)(?:[a-z0-9-]+\.)*google\.com{HOST_END}"
-# What is on its way between two pages is nowhere yet.
+# Addresses between two sign-in pages do not count as elsewhere.
 _ELSEWHERE = rf"^https?://(?!accounts\.youtube\.com{HOST_END}|(?:[a-z0-9-]+\.)*google\.com{HOST_END})"
 _CHALLENGE = r"^https://accounts\.google\.com/(?:v3/)?signin/(?:v2/)?challenge/"
-# Copies for password managers, hidden from people, stand beside the real fields.
+# Besides the real fields there are hidden copies for password managers.
 _REAL = ':not([aria-hidden="true"]):not([type="hidden"])'
 
 _ACCOUNT = _target(
@@ -72,7 +72,7 @@ _BY_PASSWORD = _target(
     within=('[role="link"]', "button", '[role="button"]', "a"),
     holding="enter your password | use your password",
 )
-# A code or a phone is not got round.
+# This does not bypass a code or a phone.
 _OTHER_WAY = _target("other_way", "P", names="Try another way", within=("body",), holding="passkey")
 _NOT_NOW = _target("not_now", "P", names="Not now | Skip | Skip for now | Maybe later | No thanks")
 _FIELDS = (_ACCOUNT.id, _PASSWORD.id)
@@ -129,7 +129,7 @@ ROWS = (
         _rows,
         home=_HOME,
         home_source="A V P",
-        # An organisation's own pages, say: no place for this password.
+        # For example an organisation's own pages: the password is not typed there.
         elsewhere=Rows("gmeet.sign_in").address(
             "elsewhere", _ELSEWHERE, "A", state=PageState.SIGN_IN_NEEDED, settle_s=10.0
         ),

@@ -1,4 +1,4 @@
-"""Microsoft Teams: the controls of the way in, of the call and of its chat, in the order in which they are tried."""
+"""Microsoft Teams: the controls for entering, for the call and for its chat, in the order in which they are tried."""
 
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import DIALOGS, Showing
@@ -78,7 +78,7 @@ _COMPUTER_AUDIO = _switch(
         '[role="radio"][aria-checked="false"][data-tid*="computer-audio" i]',
     ),
 )
-# The words may be all that names it: the radio's own, or those of the label around its field or behind it.
+# It may be recognisable only by words: the radio's own, or those of the label around its field or after it.
 _COMPUTER_AUDIO_SAID = _switch(
     "computer_audio_said",
     "V",
@@ -197,8 +197,8 @@ CONTROLS = CallControls(
         ),
     ),
     chat=_CHAT,
-    # Chat reaches nobody but the open panel. Where the network tells the roster its panel, which would take the
-    # chat's place, stays closed.
+    # Only the open panel receives chat. If the network reports the roster, the roster's panel, which would replace
+    # the chat's, stays closed.
     panels=panels(
         "teams",
         _CHAT,

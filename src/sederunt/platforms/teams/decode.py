@@ -34,7 +34,7 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 # Badges after a name without brackets, or in an element of their own (read as "Ada LovelaceUnverified"): B2, 2026-09.
-# "Guest" is left alone there: it is a name of people, too.
+# "Guest" is kept there: people may have that name.
 _BADGE = re.compile(
     r"(?<=\S)\s+(?:external|unfamiliar|unverified)$|(?<=[^\W_])(?-i:External|Unfamiliar|Unverified)$", re.IGNORECASE
 )
@@ -142,12 +142,16 @@ class TeamsDecoder:
                 present.append(Subject(key=key, name=name, lasting=key.startswith(ACCOUNTS)))
             sources += [(source, key) for source in _audio_sources(entry)]
         # A requested roster includes the page that asked, with an endpoint like everybody; others may be partial.
-        in_full = message.is_answer and bool(message.endpoints) and len(present) > 1 and self._call.has_bot(message)
+        is_full_roster = (
+            message.is_answer and bool(message.endpoints) and len(present) > 1 and self._call.has_bot(message)
+        )
         if present:
-            events.insert(0, here(Source.PROTOCOL, present, at_ms, Extent.SNAPSHOT if in_full else Extent.SEVERAL))
+            events.insert(
+                0, here(Source.PROTOCOL, present, at_ms, Extent.SNAPSHOT if is_full_roster else Extent.SEVERAL)
+            )
             self._here |= {person.key for person in present}
         self._is_told = self._is_told or bool(events)
-        self._is_told_in_full = self._is_told_in_full or in_full
+        self._is_told_in_full = self._is_told_in_full or is_full_roster
         for source, key in sources:
             if self._owners.get(source) != key:
                 self._owners[source] = key

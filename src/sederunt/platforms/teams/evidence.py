@@ -1,4 +1,4 @@
-"""Microsoft Teams: what its pages show, and what that means. Source tags and dates: docs/platforms.md."""
+"""Microsoft Teams: the signs on its pages, and their meanings. Source tags and dates: docs/platforms.md."""
 
 from sederunt.model.status import MEETING_FULL, StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
@@ -128,7 +128,7 @@ _WITNESSES = (
 
 _REFUSALS = (
     _denied.signal("signal.denied", "conversation_end:5854", "A V B2"),
-    # The frame names who did it: no end screen, whatever it says, knows better.
+    # The frame names the person who removed the bot: this is surer than the text of any end screen.
     _denied.signal(
         "signal.removed_from_lobby",
         "conversation_end:5000:removed | conversation_end:5300:removed",
@@ -136,9 +136,9 @@ _REFUSALS = (
         unless=_CONTROLS,
     ),
     _sign_in.signal("signal.anonymous_disabled", "conversation_end:5723", "A B2"),
-    # The silent sign-in probe passes through here and comes back.
+    # The silent sign-in probe visits this address and returns.
     _sign_in.address("address.sign_in", _LOGIN, "A O B2 LMA", settle_s=8.0),
-    # Where its links lead nowhere, Teams may show the login pages' form on an address of its own (A).
+    # If its links lead nowhere, Teams may show the login pages' form at one of its own addresses (A).
     _sign_in.selector(
         "login_form",
         'input[name="loginfmt"][type="email"]',

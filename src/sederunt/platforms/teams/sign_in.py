@@ -1,4 +1,4 @@
-"""Microsoft's sign-in pages: fields, buttons, what is shown afterwards. Source tags and dates: docs/platforms.md."""
+"""Microsoft's sign-in pages: fields, buttons, and the pages after them. Source tags and dates: docs/platforms.md."""
 
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.rows import Rows, Targets
@@ -20,7 +20,7 @@ _target = Targets("teams.sign_in", seen=_SEEN)
 _rows = Rows("teams.sign_in", seen=_SEEN)
 _challenged = Rows("teams.sign_in", seen=_SEEN, state=PageState.CHALLENGED, settle_s=1.0)
 _rejected = Rows("teams.sign_in", seen=_SEEN, state=PageState.SIGN_IN_REJECTED, unless=("teams.sign_in.unsent",))
-# Some of these may be put off, or answered with the password.
+# Some of these questions may be postponed, or answered with the password.
 _asked_more = Rows(
     "teams.sign_in",
     seen=_SEEN,
@@ -37,7 +37,7 @@ _FAMILY = (
 )
 _HOME = rf"^https://(?!{_LOGIN}|{_OFFICE_LOGIN}|account\.){_FAMILY}"
 _ELSEWHERE = rf"^https?://(?!{_LOGIN}|{_FAMILY})"
-# On the page of the one field the other stands out of sight, for password managers.
+# The page of one field also contains the other, out of sight, for password managers.
 _REAL = ':not([aria-hidden="true"]):not([type="hidden"]):not(.moveOffScreen)'
 
 _ACCOUNT = _target(
@@ -79,7 +79,7 @@ _STAY = _target(
     "mantener la sesión iniciada | Continuar conectado | Manter sessão iniciada | Rimanere connessi | "
     "Aangemeld blijven? | サインインの状態を維持",
 )
-# That page by its parts, in any language.
+# The same page, recognised by its elements in any language.
 _STAY_FORM = _target(
     "stay_form",
     "K",
@@ -91,7 +91,7 @@ _BY_PASSWORD = _target(
     selectors=("#idA_PWD_SwitchToPassword",),
     names="Use your password instead | Use my password | Use your password | Sign in with a password instead",
 )
-# A code or a phone is not got round.
+# This does not bypass a code or a phone.
 _OTHER_WAY = _target(
     "other_way",
     "P",
@@ -179,7 +179,7 @@ ROWS = (
         _rows,
         home=_HOME,
         home_source="A B2 P",
-        # An organisation's own pages, say: no place for this password.
+        # For example an organisation's own pages: the password is not typed there.
         elsewhere=_rows.address("elsewhere", _ELSEWHERE, "K", state=PageState.SIGN_IN_NEEDED, settle_s=10.0),
         fields=(*_ACCOUNT.selectors, *_PASSWORD.selectors),
         fields_source="A P",

@@ -1,4 +1,4 @@
-"""Zoom's web client: the controls of the way in, of the call and of its chat, in the order in which they are tried."""
+"""Zoom's web client: the controls for entering, for the call and for its chat, in the order in which they are tried."""
 
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import Showing
@@ -40,8 +40,8 @@ _TERMS = _target(
     names="I agree | Agree | Agree and continue | I accept | I understand",
     but_not="Disagree",
 )
-# A disclaimer that an administrator wrote may have any of these, wherever it lies. They stand behind what asks for
-# devices, which may be answered by such a word too, and are pressed on the way in alone.
+# An administrator's disclaimer may have any of these buttons, in any place. They come after the question for devices,
+# which may have such a button too, and are pressed only while entering.
 _TERMS_OTHERWISE = _target("terms_otherwise", "B2 MB", names="Accept | Continue | Got it")
 # The microphone has to be allowed: without it the client plays no sound at all (V, B2).
 _DEVICES = _target("devices", "V B2", names="Use microphone and camera | Use microphone | Allow")
@@ -101,7 +101,7 @@ JOURNEY = Journey(
     ),
     loading_s=25.0,
     # A meeting whose host has not come yet may show the same page as an unknown number: bots of V and B2 look again for
-    # ten minutes, as ours do where the caller reckons with it. A wrong number to be joined at once is told sooner.
+    # ten minutes, as ours do if the caller expects it. A wrong number to be joined at once is reported sooner.
     load_again=dict.fromkeys(("zoom.invalid", "zoom.title.invalid", "zoom.means.unknown"), (10.0, 5))
     | {"zoom.unknown": (3.0, 1)},
     name_means_guest=False,  # a token from another account still comes with a name of its own
@@ -137,11 +137,11 @@ CONTROLS = CallControls(
         # Sound is blocked until consent is given (Z).
         Step(target=_CONSENT),
         Step(target=_STAY),
-        # The question for sound can be closed as well: then nothing is heard.
+        # The question for sound can also be closed: then there is no sound.
         Step(target=_JOIN_AUDIO),
         Step(target=_OPEN_AUDIO, most=2),
         Step(target=_DISMISS),
-        # Answering the consent may connect the sound anew, unmuted (B2).
+        # Answering the consent may reconnect the sound, unmuted (B2).
         Step(
             target=_target(
                 "mute_in_call",
@@ -164,7 +164,7 @@ CONTROLS = CallControls(
         ),
     ),
     chat=_CHAT,
-    # Some layouts show one of the two at a time: then the chat rests open.
+    # Some layouts show only one of the two at a time: then the chat stays open.
     panels=panels(
         "zoom",
         _CHAT,
@@ -196,7 +196,7 @@ CONTROLS = CallControls(
                 ':is(button,[role="button"])[aria-label="Leave"]',
                 'button[aria-label="End"]',
                 "button.leave-btn",
-                # Where an account's own language beats the pinned one.
+                # If an account's own language overrides the pinned one.
                 '[footer-section="right"] button[aria-label]',
             ),
             showing=Showing.PRESENT,

@@ -150,7 +150,7 @@ class ZoomDecoder:
 def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
     """Read a row of the participants panel, or a tile: a row's label, passed as key, marks the bot's own row."""
     name, label = str(entry.get("name") or ""), str(entry.get("key") or "")
-    if name == label:  # no element for the name alone: the label begins with it
+    if name == label:  # no element has only the name: the label begins with it
         name = re.split(r",\s*\(|,\s*(?:computer|phone|no) audio|\s*\((?:host|me|guest|co-host)", name, flags=re.I)[0]
     name = bare_name(name)
     if not name or _SCREEN.search(name):

@@ -1,4 +1,4 @@
-"""Zoom's web client: what its pages show, and what that means. Source tags and dates: docs/platforms.md."""
+"""Zoom's web client: the signs on its pages, and their meanings. Source tags and dates: docs/platforms.md."""
 
 from sederunt.model.status import MEETING_FULL, StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
@@ -45,8 +45,8 @@ MODALS = (
     '[class*="rtms-disclaimer"]',
     *DIALOGS,
 )
-# Endings count only where the site itself speaks: bots were killed by their own chat message. The client keeps hidden
-# template copies of its modals, so every row asks for what is visible.
+# Endings count only in the site's own texts: bots were once ended by their own chat message. The client keeps hidden
+# template copies of its modals, so every row requires visible elements.
 _LOUD = (
     ".zm-modal",
     ".zm-modal-legacy",
@@ -170,7 +170,7 @@ _REFUSALS = (
         ),
         "Z A B2",
     ),
-    # The invisible one is the default and means nothing.
+    # The invisible frame is the default and means nothing.
     _challenged.selector("captcha_frame", 'iframe[src*="recaptcha"]', "Z V", least_px=(120, 40)),
     _refused.text(
         "host_elsewhere",
@@ -193,7 +193,7 @@ _REFUSALS = (
         cause=MEETING_FULL,
         settle_s=1.0,
     ),
-    # The wall says "sign in" too.
+    # The robot wall says "sign in" too.
     _sign_in.text(
         "sign_in",
         "Sign in to join this meeting | The host requires authentication | sign into Zoom with an email address | "
@@ -203,7 +203,7 @@ _REFUSALS = (
         unless=("zoom.robot_wall",),
         settle_s=1.5,
     ),
-    # The same gate in words that no row has.
+    # The same demand in words that no row has.
     _sign_in.selector(
         "sign_in_gate",
         ("button.login-btn-zoom", ".login-btn-info"),
@@ -274,7 +274,7 @@ _WAY_IN = (
     ),
     _reconnecting.selector("reconnecting_element", ".dialog-reconnect-container", "Z"),
     _lobby.text("waiting_for_host", (*_WITHOUT_HOST, *_WAITING_WORDS), "Z V B2"),
-    # The meeting runs already, and may go on around it.
+    # The meeting has started already, and may go on behind this text.
     _lobby.text("host_away", _HOST_AWAY, "Z", unless=_CONTROLS),
     _lobby.text("waiting_again", _WAITING_WORDS, "Z", phase=Phase.AFTER, unless=_STRANGE_LOBBY),
     _lobby.text(
@@ -287,7 +287,7 @@ _WAY_IN = (
     ),
     _lobby.selector("waiting_room", _WAITING, "Z V B2"),
     _lobby.selector("on_hold", _WAITING, "Z", phase=Phase.AFTER, unless=_CONTROLS),
-    # Such a line may stand over the whole call, with nothing to press.
+    # Such a line may stay during the whole call, without a button.
     _seen.selector("consent_button", "button.zm-btn--primary", "Z LMA A B2", within=outside_panels(MODALS)),
     _seen.text(
         "consent",
@@ -315,7 +315,7 @@ _WAY_IN = (
         phase=Phase.AFTER,
         showing=Showing.LAID_OUT,
     ),
-    # The right one may still be on its way; after that the link is bad.
+    # The right passcode may still be filled in; after the settle time the link is wrong.
     _seen.text(
         "wrong_passcode",
         "Passcode wrong | Incorrect passcode | Wrong passcode | Meeting passcode is wrong | passcode is incorrect | "
@@ -340,7 +340,7 @@ _WAY_IN = (
         state=PageState.DIALOG,
         phase=Phase.BEFORE,
     ),
-    # The stage stands behind it already, and means nothing yet.
+    # The stage is shown behind it already, and means nothing yet.
     _seen.text(
         "joining",
         "Joining Meeting | Connecting to the meeting",
@@ -368,7 +368,7 @@ _WAY_IN = (
         unless=("zoom.join_button", "zoom.name_field"),
         settle_s=1.5,
     ),
-    # A page that was loaded anew asks to be joined again. In a call its card may linger, so this stands last.
+    # A reloaded page asks to join again. In a call its card may linger, so this row comes last.
     _seen.selector(
         "prejoin_again",
         (",".join(JOIN_BUTTONS), ",".join(NAME_FIELDS)),
