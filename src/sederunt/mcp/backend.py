@@ -27,11 +27,11 @@ class ServiceAway(SederuntError):
 class Refusal(RequestError):
     """What the service answered instead of doing it, in its own words."""
 
-    def __init__(self, status: int, told: Mapping[str, Any]) -> None:
-        fields: Mapping[str, list[str]] = told.get("errors") or {}
+    def __init__(self, status: int, payload: Mapping[str, Any]) -> None:
+        fields: Mapping[str, list[str]] = payload.get("errors") or {}
         sentences = " ".join(sentence for faults in fields.values() for sentence in faults)
         at_fault = f" (fields: {', '.join(fields)})" if fields else ""
-        super().__init__(f"{sentences or told.get('message') or 'The service gave no reason.'}{at_fault}")
+        super().__init__(f"{sentences or payload.get('message') or 'The service gave no reason.'}{at_fault}")
         self.status = status
 
 
@@ -58,8 +58,8 @@ class Backend:
     async def linked(self, address: str) -> httpx2.Response | None:
         """Return what is behind a signed address of the service, however it calls itself; None where that is gone."""
         parts = urlsplit(address)
-        _, _, below = parts.path.partition(_FILES)  # a proxy may have put something in front
-        answer = await self._answer("GET", f"{_FILES}{below}?{parts.query}")
+        _, _, file_path = parts.path.partition(_FILES)  # a proxy may have put something in front
+        answer = await self._answer("GET", f"{_FILES}{file_path}?{parts.query}")
         if answer.has_redirect_location:
             answer = await _elsewhere(answer.headers["location"])
         return answer if answer.status_code == 200 else None
@@ -72,9 +72,9 @@ class Backend:
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
     ) -> httpx2.Response:
-        given = {name: value for name, value in (query or {}).items() if value is not None}
+        parameters = {name: value for name, value in (query or {}).items() if value is not None}
         try:
-            return await self.client.request(method, path, json=body, params=given or None)
+            return await self.client.request(method, path, json=body, params=parameters or None)
         except httpx2.TransportError as error:
             raise ServiceAway(f"{self.client.base_url} cannot be reached: {error or type(error).__name__}.") from error
         except httpx2.InvalidURL:  # a text of some 60 kB, or more
@@ -99,11 +99,11 @@ def _good(answer: httpx2.Response) -> httpx2.Response:
 
 def _told(answer: httpx2.Response) -> Mapping[str, Any]:
     try:
-        told = answer.json()
+        payload = answer.json()
     except ValueError:
-        told = None
-    if isinstance(told, Mapping):
-        return told
+        payload = None
+    if isinstance(payload, Mapping):
+        return payload
     return {"message": f"Something else than this service answered, with status {answer.status_code}."}
 
 
@@ -121,8 +121,10 @@ async def service_at(url: str, key: str) -> AsyncIterator[Backend]:
 @asynccontextmanager
 async def service_inside(app: ASGIApp, headers: Mapping[str, str], scheme: str) -> AsyncIterator[Backend]:
     """Provide a backend that calls this process's application with these headers."""
-    passed = {name: headers[name] for name in ("authorization", "host") if name in headers}
+    caller_headers = {name: headers[name] for name in ("authorization", "host") if name in headers}
     transport = httpx2.ASGITransport(app)
     base = f"{'https' if scheme == 'https' else 'http'}://this.service"
-    async with httpx2.AsyncClient(transport=transport, base_url=base, headers=passed, timeout=TIMEOUT_S) as client:
+    async with httpx2.AsyncClient(
+        transport=transport, base_url=base, headers=caller_headers, timeout=TIMEOUT_S
+    ) as client:
         yield Backend(client)

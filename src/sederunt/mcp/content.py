@@ -33,18 +33,18 @@ def chosen(
     segments: Iterable[Mapping[str, Any]], *, from_s: float | None, to_s: float | None, speaker: str | None
 ) -> list[Mapping[str, Any]]:
     """Return the segments that touch a stretch of time and are of a speaker, whose name may be given in part."""
-    wanted = speaker.casefold() if speaker else None
+    name_part = speaker.casefold() if speaker else None
     return [
         segment
         for segment in segments
         if (from_s is None or segment["end"] > from_s)
         and (to_s is None or segment["start"] < to_s)
-        and (wanted is None or wanted in line_of(segment)["speaker"].casefold())
+        and (name_part is None or name_part in line_of(segment)["speaker"].casefold())
     ]
 
 
 def page_of(
-    segments: Sequence[Mapping[str, Any]], cursor: str | None, most: int
+    segments: Sequence[Mapping[str, Any]], cursor: str | None, most_characters: int
 ) -> tuple[list[dict[str, Any]], str | None]:
     """Return the lines of one page of at most so many characters, and the cursor of the next; None after the last.
 
@@ -55,46 +55,46 @@ def page_of(
         raise ValueError("cursor must be the next_cursor of the page before.")
     index, begin = int(parts[0]), int(parts[1])
     lines: list[dict[str, Any]] = []
-    left = most
+    characters_left = most_characters
     while index < len(segments):
         line = line_of(segments[index])
         text = line["text"][begin:]
-        if len(text) > left and lines:
+        if len(text) > characters_left and lines:
             return lines, _cursor(index, begin)
-        lines.append({**line, "text": text[:left]})
-        if len(text) > left:
-            return lines, _cursor(index, begin + left)
-        left -= len(text)
+        lines.append({**line, "text": text[:characters_left]})
+        if len(text) > characters_left:
+            return lines, _cursor(index, begin + characters_left)
+        characters_left -= len(text)
         index, begin = index + 1, 0
-        if left <= 0 and index < len(segments):
+        if characters_left <= 0 and index < len(segments):
             return lines, _cursor(index, 0)
     return lines, None
 
 
-def happened(events: Iterable[Mapping[str, Any]], most: int) -> tuple[list[dict[str, Any]], int | None]:
+def happened(events: Iterable[Mapping[str, Any]], most_characters: int) -> tuple[list[dict[str, Any]], int | None]:
     """Return live events as lines of at most so many characters, and the number of the last one that is told."""
     lines: list[dict[str, Any]] = []
-    last: int | None = None
+    last_sequence: int | None = None
     for event in events:
-        for line in _lines_of(event, most):
-            most -= len(str(line.get("text", ""))) + 40  # the rest of a line
+        for line in _lines_of(event, most_characters):
+            most_characters -= len(str(line.get("text", ""))) + 40  # the rest of a line
             lines.append(line)
-        last = event["seq"]
-        if most <= 0:
+        last_sequence = event["seq"]
+        if most_characters <= 0:
             break
-    return lines, last
+    return lines, last_sequence
 
 
-def _lines_of(event: Mapping[str, Any], most: int) -> list[dict[str, Any]]:
+def _lines_of(event: Mapping[str, Any], most_characters: int) -> list[dict[str, Any]]:
     data = event.get("data") or {}
     match event["type"]:
         case "connected":
-            said = [{"what": "said", **line_of(each)} for each in data["transcripts"]]
-            wrote = [_chat(each) for each in data["chat_messages"]]
-            return _newest([*wrote, *said], most)
+            spoken_lines = [{"what": "said", **line_of(each)} for each in data["transcripts"]]
+            chat_lines = [_chat(each) for each in data["chat_messages"]]
+            return _newest([*chat_lines, *spoken_lines], most_characters)
         case kind if kind in _OF_THE_LIVE_FEED:
-            what = "said" if kind == "ts" else "said (corrected)"
-            return [{"what": what, **line_of(data)}]
+            label = "said" if kind == "ts" else "said (corrected)"
+            return [{"what": label, **line_of(data)}]
         case "chat-message":
             return [_chat(data)]
         case "participant-tracked":
@@ -112,14 +112,14 @@ def _chat(data: Mapping[str, Any]) -> dict[str, Any]:
     return {"what": "wrote", "name": data.get("username"), "text": data.get("content")}
 
 
-def _newest(lines: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    kept: list[dict[str, Any]] = []
+def _newest(lines: list[dict[str, Any]], most_characters: int) -> list[dict[str, Any]]:
+    newest: list[dict[str, Any]] = []
     for line in reversed(lines):
-        most -= len(str(line.get("text", ""))) + 40
-        if most < 0 and kept:
+        most_characters -= len(str(line.get("text", ""))) + 40
+        if most_characters < 0 and newest:
             break
-        kept.append(line)
-    return kept[::-1]
+        newest.append(line)
+    return newest[::-1]
 
 
 def _cursor(index: int, begin: int) -> str:

@@ -43,12 +43,12 @@ def is_installed() -> bool:
 
     Older releases lack the server. It is looked for without `find_spec`, which would load what it is in.
     """
-    found = importlib.util.find_spec("mcp")
+    spec = importlib.util.find_spec("mcp")
     for name in ("mcp.server", "mcp.server.mcpserver"):
-        if found is None:
+        if spec is None:
             break
-        found = PathFinder.find_spec(name, found.submodule_search_locations or [])
-    return found is not None
+        spec = PathFinder.find_spec(name, spec.submodule_search_locations or [])
+    return spec is not None
 
 
 class McpEndpoint:
@@ -142,10 +142,10 @@ class McpEndpoint:
 
 def _again(body: bytes, receive: Receive) -> Receive:
     """Return what gives a body that was read, and then whatever else comes."""
-    parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:
-        return parts.pop() if parts else await receive()
+        return messages.pop() if messages else await receive()
 
     return next_message
 

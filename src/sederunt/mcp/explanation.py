@@ -25,18 +25,22 @@ class Explanation:
 def explain(bot: Mapping[str, Any]) -> Explanation:
     """Return the explanation of a bot."""
     changes = [event for event in bot.get("events", ()) if event["event"] == "status_update"]
-    last: Mapping[str, Any] = changes[-1]["data"] if changes else {}
-    told, advice = why(bot["status"], bot.get("stop_reason"), cause=last.get("cause"), message=last.get("message"))
-    parts = [told]
+    last_change: Mapping[str, Any] = changes[-1]["data"] if changes else {}
+    reason, advice = why(
+        bot["status"], bot.get("stop_reason"), cause=last_change.get("cause"), message=last_change.get("message")
+    )
+    sentences = [reason]
     if bot.get("verdict"):
-        parts.append(VERDICTS.get(bot["verdict"], f"Verdict: {bot['verdict']}."))
+        sentences.append(VERDICTS.get(bot["verdict"], f"Verdict: {bot['verdict']}."))
     for gap in bot.get("recording_gaps", ()):
-        parts.append(f"It was away from {gap['start']:.0f} s to {gap['end']:.0f} s of the recording ({gap['cause']}).")
+        sentences.append(
+            f"It was away from {gap['start']:.0f} s to {gap['end']:.0f} s of the recording ({gap['cause']})."
+        )
     return Explanation(
-        summary=" ".join(parts),
+        summary=" ".join(sentences),
         advice=advice,
         cause=next((str(event["data"]["cause"]) for event in reversed(changes) if event["data"].get("cause")), None),
-        decided_by=deciding_row(last.get("evidence")),
+        decided_by=deciding_row(last_change.get("evidence")),
         steps=tuple(_step(event) for event in bot.get("events", ())),
     )
 
@@ -47,5 +51,7 @@ def _step(event: Mapping[str, Any]) -> str:
         return f"{event['created_at']} {event['event']}"
     facts = [str(data[name]) for name in ("stop_reason", "cause", "message") if data.get(name)]
     row = deciding_row(data.get("evidence"))
-    told = "; ".join([*facts, *([f"decided by {row}"] if row else [])])
-    return f"{event['created_at']} {data.get('old_status')} → {data.get('new_status')}{f' ({told})' if told else ''}"
+    details = "; ".join([*facts, *([f"decided by {row}"] if row else [])])
+    return (
+        f"{event['created_at']} {data.get('old_status')} → {data.get('new_status')}{f' ({details})' if details else ''}"
+    )

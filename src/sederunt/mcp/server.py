@@ -71,17 +71,19 @@ def _tool(row: ToolRow, caller_of: CallerOf) -> Callable[..., Awaitable[CallTool
 
 
 def _with_signature(
-    called: Callable[..., Awaitable[CallToolResult]], act: Callable[..., Any]
+    wrapper: Callable[..., Awaitable[CallToolResult]], act: Callable[..., Any]
 ) -> Callable[..., Awaitable[CallToolResult]]:
     """Give it the tool's name, text and parameters, the context in the place of the service."""
-    known = inspect.signature(act)
-    own = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context[Any, Any])
-    parameters = [own, *list(known.parameters.values())[1:]]
-    functools.update_wrapper(called, act)
-    del called.__wrapped__  # type: ignore[attr-defined]  # its signature is another
-    called.__signature__ = known.replace(parameters=parameters, return_annotation=CallToolResult)  # type: ignore[attr-defined]
-    called.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": CallToolResult}
-    return called
+    signature = inspect.signature(act)
+    context_parameter = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context[Any, Any])
+    parameters = [context_parameter, *list(signature.parameters.values())[1:]]
+    functools.update_wrapper(wrapper, act)
+    del wrapper.__wrapped__  # type: ignore[attr-defined]  # its signature is another
+    wrapper.__signature__ = signature.replace(parameters=parameters, return_annotation=CallToolResult)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {
+        "return": CallToolResult
+    }
+    return wrapper
 
 
 def _add_resources(server: MCPServer[Any], caller_of: CallerOf) -> None:
@@ -93,8 +95,8 @@ def _add_resources(server: MCPServer[Any], caller_of: CallerOf) -> None:
                 text = await backend.text(f"/{kind}/{id_}/transcript", query={"format": "md"})
         except SederuntError as error:
             raise ResourceError(str(error)) from None
-        cut = "\n\n(Cut here; the tool read_transcript has pages.)" if len(text) > LONGEST_RESOURCE else ""
-        return f"> {NOTE.replace('`untrusted_meeting_content`', 'the line')}\n\n{text[:LONGEST_RESOURCE]}{cut}"
+        cut_notice = "\n\n(Cut here; the tool read_transcript has pages.)" if len(text) > LONGEST_RESOURCE else ""
+        return f"> {NOTE.replace('`untrusted_meeting_content`', 'the line')}\n\n{text[:LONGEST_RESOURCE]}{cut_notice}"
 
     @server.resource("sederunt://bot/{bot_id}/transcript", title="A bot's transcript", mime_type="text/markdown")
     async def bot_transcript(bot_id: str, ctx: Context[Any, Any]) -> str:
@@ -137,9 +139,9 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 
 def _quietly(make: Callable[[], MCPServer[Any]]) -> MCPServer[Any]:
     """Make the server without its choice of how this process logs."""
-    root, silent = logging.getLogger(), logging.NullHandler()
-    root.addHandler(silent)  # where there is a handler, it adds none and sets no level
+    root_logger, null_handler = logging.getLogger(), logging.NullHandler()
+    root_logger.addHandler(null_handler)  # where there is a handler, it adds none and sets no level
     try:
         return make()
     finally:
-        root.removeHandler(silent)
+        root_logger.removeHandler(null_handler)

@@ -95,8 +95,8 @@ async def send_bot(
         "stop_options": stop_options,
         "scheduled_start_time": None if at is None else _unix(at),
     }
-    sent = {name: value for name, value in body.items() if value is not None}
-    return _summary(await service_of.ask("POST", "/bot", body=sent))
+    fields = {name: value for name, value in body.items() if value is not None}
+    return _summary(await service_of.ask("POST", "/bot", body=fields))
 
 
 async def list_bots(
@@ -142,14 +142,16 @@ async def say_in_chat(
 async def who_is_here(service_of: Backend, bot_id: BotId) -> Answer:
     """Tell who is in a bot's meeting now, and who was; names are as people chose them."""
     bot = await _bot(service_of, bot_id)
-    told = await service_of.ask("GET", f"/bot/{_id(bot_id)}/live")
+    feed = await service_of.ask("GET", f"/bot/{_id(bot_id)}/live")
     people = [
-        person for event in told["data"] if event["type"] == "connected" for person in event["data"]["participants"]
+        person for event in feed["data"] if event["type"] == "connected" for person in event["data"]["participants"]
     ]
-    here = [person["participantName"] for person in people if person["state"]["active"]]
-    everyone = [person["name"] for person in bot["participants"]] or [person["participantName"] for person in people]
-    facts = {"status": bot["status"], "here_count": len(here)}
-    return content.marked(facts, {"here": here, "were_here": [name for name in everyone if name not in here]})
+    present_names = [person["participantName"] for person in people if person["state"]["active"]]
+    all_names = [person["name"] for person in bot["participants"]] or [person["participantName"] for person in people]
+    facts = {"status": bot["status"], "here_count": len(present_names)}
+    return content.marked(
+        facts, {"here": present_names, "were_here": [name for name in all_names if name not in present_names]}
+    )
 
 
 async def read_transcript(
@@ -163,18 +165,18 @@ async def read_transcript(
     cursor: Cursor = None,
 ) -> Answer:
     """Read a finished transcript page by page, by time and speaker, with what people put right in it."""
-    found = await service_of.ask("GET", f"/{kind}/{_id(id)}/transcript")
-    segments = content.chosen(found["transcript"], from_s=from_s, to_s=to_s, speaker=speaker)
+    transcript = await service_of.ask("GET", f"/{kind}/{_id(id)}/transcript")
+    segments = content.chosen(transcript["transcript"], from_s=from_s, to_s=to_s, speaker=speaker)
     try:
-        lines, following = content.page_of(segments, cursor, max_characters)
+        lines, next_cursor = content.page_of(segments, cursor, max_characters)
     except ValueError as error:
         raise InvalidConfig({"cursor": [str(error)]}) from None
     facts: Answer = {
-        "language": found["detected_lang"],
+        "language": transcript["detected_lang"],
         "segments": len(segments),
-        "next_cursor": following,
+        "next_cursor": next_cursor,
     }
-    if not found["transcript"]:
+    if not transcript["transcript"]:
         resource = await service_of.ask("GET", f"/{kind}/{_id(id)}")
         facts["hint"] = f"There is no transcript (yet): the {kind} is {resource['status']}. " + (
             "follow_meeting tells what is said now, wait_for_ending waits." if not _has_ended(resource) else ""
@@ -196,10 +198,10 @@ async def follow_meeting(
     Call it again with `since` = `next` until `ended` is true.
     """
     query = {"since": since, "wait": wait_s if since is not None else 0}
-    told = await service_of.ask("GET", f"/bot/{_id(bot_id)}/live", query=query)
-    lines, last = content.happened(told["data"], max_characters)
-    is_whole = not told["data"] or last == told["data"][-1]["seq"]
-    facts = {"next": told["next"] if is_whole else last, "ended": told["ended"] and is_whole}
+    feed = await service_of.ask("GET", f"/bot/{_id(bot_id)}/live", query=query)
+    lines, last_sequence = content.happened(feed["data"], max_characters)
+    is_whole = not feed["data"] or last_sequence == feed["data"][-1]["seq"]
+    facts = {"next": feed["next"] if is_whole else last_sequence, "ended": feed["ended"] and is_whole}
     return content.marked(facts, {"lines": lines})
 
 
@@ -240,10 +242,10 @@ async def transcribe_recording(
         "transcription_model": model,
         "lang": lang,
     }
-    made = await service_of.ask(
+    recording = await service_of.ask(
         "POST", "/recording", body={name: value for name, value in body.items() if value is not None}
     )
-    return {name: made[name] for name in ("id", "status", "transcription_model", "created_at")}
+    return {name: recording[name] for name in ("id", "status", "transcription_model", "created_at")}
 
 
 async def wait_for_ending(
@@ -253,17 +255,17 @@ async def wait_for_ending(
     wait_s: Annotated[int, Field(ge=0, le=LONGEST_WAIT_S, description="How long to wait at most.")] = 45,
 ) -> Answer:
     """Wait until a bot or a recording has ended and its transcript is made. Call it again where `ended` is false."""
-    until = time.monotonic() + wait_s
+    deadline = time.monotonic() + wait_s
     while True:
-        found = await service_of.ask("GET", f"/{kind}/{_id(id)}")
-        ended = _has_ended(found)
-        if ended or time.monotonic() >= until:
+        resource = await service_of.ask("GET", f"/{kind}/{_id(id)}")
+        is_over = _has_ended(resource)
+        if is_over or time.monotonic() >= deadline:
             return {
-                "ended": ended,
-                "status": found["status"],
-                "stop_reason": found.get("stop_reason"),
-                "verdict": found.get("verdict"),
-                "segments": len(found["transcript"]),
+                "ended": is_over,
+                "status": resource["status"],
+                "stop_reason": resource.get("stop_reason"),
+                "verdict": resource.get("verdict"),
+                "segments": len(resource["transcript"]),
             }
         await asyncio.sleep(_LOOK_EVERY_S)
 
@@ -278,15 +280,15 @@ async def webhook_deliveries(
     """List webhooks with what came of every attempt, newest first: to find out why a receiver got nothing."""
     query = {"resource_id": resource_id, "state": state, "limit": limit, "cursor": cursor}
     page = await service_of.ask("GET", "/webhook-delivery", query=query)
-    kept = ("id", "resource", "resource_id", "type", "state", "created_at", "next_attempt_at")
-    facts = [{name: each[name] for name in kept} for each in page["data"]]
+    fields = ("id", "resource", "resource_id", "type", "state", "created_at", "next_attempt_at")
+    deliveries = [{name: delivery[name] for name in fields} for delivery in page["data"]]
     answers = {
-        each["id"]: [{**attempt, "answer": attempt["answer"][:_ANSWER_SHOWN]} for attempt in each["attempts"]]
-        for each in page["data"]
-        if each["attempts"]
+        delivery["id"]: [{**attempt, "answer": attempt["answer"][:_ANSWER_SHOWN]} for attempt in delivery["attempts"]]
+        for delivery in page["data"]
+        if delivery["attempts"]
     }
     return content.marked(
-        {"deliveries": facts, "next_cursor": page["next_cursor"]}, {"attempts_with_receivers_answers": answers}
+        {"deliveries": deliveries, "next_cursor": page["next_cursor"]}, {"attempts_with_receivers_answers": answers}
     )
 
 
@@ -302,13 +304,13 @@ async def explain_bot(service_of: Backend, bot_id: BotId) -> Answer:
         "capture": bot["capture"],
         "evidence": bot["evidence"],
     }
-    seen: Answer = {"people": _people(why)}
+    evidence: Answer = {"people": _people(why)}
     if isinstance(signals, Mapping):
-        seen["signals"] = {name: value for name, value in signals.items() if name != "signals"}
+        evidence["signals"] = {name: value for name, value in signals.items() if name != "signals"}
     page = await service_of.linked(bot["evidence"]["page_text"]) if "page_text" in bot["evidence"] else None
     if page is not None:
-        seen["page_text"] = page.text[:1_500]
-    return content.marked(facts, seen)
+        evidence["page_text"] = page.text[:1_500]
+    return content.marked(facts, evidence)
 
 
 TOOLS: Sequence[ToolRow] = (
@@ -380,16 +382,21 @@ async def _evidence(service_of: Backend, bot: Mapping[str, Any], kind: str) -> o
     if answer is None:
         return None
     try:
-        found: object = answer.json()
+        document: object = answer.json()
     except ValueError:
         return None
-    return found
+    return document
 
 
 def _people(why: object) -> list[Answer]:
     if not isinstance(why, Mapping):
         return []
     return [
-        {"name": one.get("name"), "here": one.get("here"), "speaking_ms": one.get("speaking_ms"), "why": one.get("why")}
-        for one in list(why.get("participants", ()))[:_WHY_SHOWN]
+        {
+            "name": person.get("name"),
+            "here": person.get("here"),
+            "speaking_ms": person.get("speaking_ms"),
+            "why": person.get("why"),
+        }
+        for person in list(why.get("participants", ()))[:_WHY_SHOWN]
     ]
