@@ -70,20 +70,28 @@ class Deliverer:
                 timeout_s=self.timeout_s,
                 skribby_signature=self.skribby_signature,
             )
-        was = "in_trouble" if self.destinations.is_in_trouble(delivery.url, delivery.account_id) else "answering"
-        answered = result.attempt.status is not None
+        receiver_state = (
+            "in_trouble" if self.destinations.is_in_trouble(delivery.url, delivery.account_id) else "answering"
+        )
+        has_answer = result.attempt.status is not None
         is_back = self.destinations.note(
-            delivery.url, delivery.account_id, answered=answered, now_s=self.clock.monotonic()
+            delivery.url, delivery.account_id, answered=has_answer, now_s=self.clock.monotonic()
         )
         made_before = len(delivery.attempts)
-        state, again_at = schedule.after(
+        state, next_attempt_at = schedule.after(
             result.attempt, made_before, retryable=result.retryable, retry_after_s=result.retry_after_s
         )
         await self._write_down(
-            partial(self.deliveries.record_attempt, delivery.id, result.attempt, state=state, next_attempt_at=again_at)
+            partial(
+                self.deliveries.record_attempt,
+                delivery.id,
+                result.attempt,
+                state=state,
+                next_attempt_at=next_attempt_at,
+            )
         )
         if state is DeliveryState.DELIVERED:
-            counters.add("webhook_seconds", was, (self.clock.now() - delivery.created_at).total_seconds())
+            counters.add("webhook_seconds", receiver_state, (self.clock.now() - delivery.created_at).total_seconds())
         if is_back:
             await self.deliveries.hasten(delivery.url, delivery.account_id)
         logger.info(
@@ -102,12 +110,12 @@ class Deliverer:
         """Write what came of an attempt, again and again while the database takes nothing: who does the job anew would
         tell the receiver a second time.
         """
-        until = self.clock.monotonic() + WRITTEN_WITHIN_S
+        deadline = self.clock.monotonic() + WRITTEN_WITHIN_S
         while True:
             try:
                 return await write()
             except Exception as error:  # whatever the driver raises
-                if self.clock.monotonic() >= until:
+                if self.clock.monotonic() >= deadline:
                     raise
                 logger.warning("attempt not written, tried again", action="attempt_kept", error=str(error)[:200])
             await self.clock.sleep(WRITE_AGAIN_S)

@@ -45,27 +45,27 @@ async def send(
     """
     body = body_of(delivery)
     at = clock.now()
-    origin = carried()
-    names = {"request_id": "x-request-id", "traceparent": "traceparent"}
-    headers = headers_of(delivery, body, secrets, at) | {names[name]: value for name, value in origin.items()}
+    trace_values = carried()
+    fields = {"request_id": "x-request-id", "traceparent": "traceparent"}
+    headers = headers_of(delivery, body, secrets, at) | {fields[name]: value for name, value in trace_values.items()}
     if skribby_signature:
         headers |= skribby_headers(delivery, body, secrets, at)
-    began = clock.monotonic()
+    began_s = clock.monotonic()
     status: int | None = None
     retryable = True
-    asked_s: float | None = None
+    requested_pause_s: float | None = None
     try:
         async with asyncio.timeout(timeout_s):
             request = client.stream("POST", delivery.url, content=body.encode(), headers=headers)
             async with request as response:
                 status = response.status_code
-                asked_s = retry_after_s(response.headers.get("retry-after"), at)
-                read = b""
+                requested_pause_s = retry_after_s(response.headers.get("retry-after"), at)
+                received = b""
                 async for block in response.aiter_raw():  # as it is: what is packed may unpack to gigabytes
-                    read += block
-                    if len(read) >= _ANSWER_READ:
+                    received += block
+                    if len(received) >= _ANSWER_READ:
                         break
-                answer = read[:_ANSWER_READ].decode(errors="replace")
+                answer = received[:_ANSWER_READ].decode(errors="replace")
     except TimeoutError:
         answer = answer_late(status, timeout_s)
     except DestinationError as error:
@@ -74,9 +74,9 @@ async def send(
         answer, retryable = f"Not an address: {error}", False
     except (httpx2.HTTPError, OSError) as error:
         answer = f"{type(error).__name__}: {error}"
-    ms = round((clock.monotonic() - began) * 1000)
+    ms = round((clock.monotonic() - began_s) * 1000)
     attempt = Attempt(at=at, status=status, ms=ms, answer=answer[:ANSWER_KEPT])
-    return AttemptResult(attempt=attempt, retryable=retryable, retry_after_s=asked_s)
+    return AttemptResult(attempt=attempt, retryable=retryable, retry_after_s=requested_pause_s)
 
 
 def body_of(delivery: Delivery) -> str:
@@ -110,11 +110,13 @@ def skribby_headers(delivery: Delivery, body: str, secrets: Sequence[str], now: 
 
     Its key is the newest secret as it is shown, prefix included.
     """
-    at = str(int(now.timestamp()))
-    digest = hmac.new(secrets[0].encode(), f"{at}.{body}".encode(), hashlib.sha256).hexdigest() if secrets else ""
+    timestamp = str(int(now.timestamp()))
+    digest = (
+        hmac.new(secrets[0].encode(), f"{timestamp}.{body}".encode(), hashlib.sha256).hexdigest() if secrets else ""
+    )
     return {
         "x-skribby-signature": f"sha256={digest}",
-        "x-skribby-timestamp": at,
+        "x-skribby-timestamp": timestamp,
         "x-skribby-webhook-id": str(delivery.id),
     }
 
