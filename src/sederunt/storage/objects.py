@@ -101,14 +101,14 @@ def folder_of(settings: Settings) -> Path | None:
         return Path(url.removeprefix("file://")) if url.startswith("file://") else None
     folder = (settings.data / "objects").absolute()
     # Until 2026-11 a data directory with a space in its path had them beside it, at the path's spelling as an address.
-    before = Path(folder.as_uri().removeprefix("file://"))
-    return before if before.is_dir() and not folder.exists() else folder
+    old_folder = Path(folder.as_uri().removeprefix("file://"))
+    return old_folder if old_folder.is_dir() and not folder.exists() else folder
 
 
 def _typed(client: Mapping[str, str]) -> Any:  # obstore's own shape, which cannot be imported at run time
 
-    words: Mapping[str, Any] = {"true": True, "false": False}
-    return {name: words.get(value.lower(), value) for name, value in client.items()}
+    booleans: Mapping[str, Any] = {"true": True, "false": False}
+    return {name: booleans.get(value.lower(), value) for name, value in client.items()}
 
 
 def _by_plain_http(options: Mapping[str, str]) -> dict[str, str]:
@@ -155,11 +155,11 @@ class Objects:
     async def get(self, key: str) -> bytes:
         """Return the whole object."""
         try:
-            found = await obstore.get_async(self._store, checked(key))
+            result = await obstore.get_async(self._store, checked(key))
         except FileNotFoundError as error:
             await self._look_for_the_bucket(key)
             raise _missing(key) from error
-        return bytes(await found.bytes_async())
+        return bytes(await result.bytes_async())
 
     async def get_file(self, key: str, path: Path) -> None:
         """Copy an object into a local file, which appears when it is whole."""
@@ -184,12 +184,15 @@ class Objects:
         end = size if end is None else min(end, size)
         if start < 0 or start >= end:
             return
-        found, left = await obstore.get_async(self._store, checked(key), options={"range": (start, end)}), end - start
-        async for data in found.stream(min_chunk_size=READ_BYTES):
-            left -= len(data)
+        result, bytes_left = (
+            await obstore.get_async(self._store, checked(key), options={"range": (start, end)}),
+            end - start,
+        )
+        async for data in result.stream(min_chunk_size=READ_BYTES):
+            bytes_left -= len(data)
             yield bytes(data)
-        if left:
-            raise BadAnswer(f"The storage gave {end - start - left} of {end - start} bytes of {key}.")
+        if bytes_left:
+            raise BadAnswer(f"The storage gave {end - start - bytes_left} of {end - start} bytes of {key}.")
 
     async def size(self, key: str) -> int | None:
         """Return bytes of the object; None where there is none."""
@@ -218,19 +221,19 @@ class Objects:
         """Remove everything below a path, half-written files included; returns how many objects there were."""
         if not prefix.strip("/"):
             raise ValueError("Expected a path to delete below; an empty one would delete the whole store.")
-        removed = 0
+        removed_count = 0
         for _ in range(DELETE_PASSES):
             keys = await self.keys(prefix)
             if not keys:
                 break
             await obstore.delete_async(self._store, keys)
-            removed += len(keys)
+            removed_count += len(keys)
         if self._folder is not None:
             shutil.rmtree(self._folder / checked_prefix(prefix), ignore_errors=True)
         self._tidy(prefix.rstrip("/"))
-        if removed:
-            logger.info("objects deleted", action="objects_deleted", prefix=prefix, count=removed)
-        return removed
+        if removed_count:
+            logger.info("objects deleted", action="objects_deleted", prefix=prefix, count=removed_count)
+        return removed_count
 
     async def presigned(self, key: str, expires_s: float) -> str | None:
         """Return an address in the store itself that reads this object for a while; None for folders, which
@@ -244,11 +247,11 @@ class Objects:
         """Write, read, list and remove an object. SetupError where that fails, with what the store said."""
         key, content = f"checks/{uuid.uuid4().hex}", b"sederunt"
         try:
-            found, keys = await self._tried(key, content)
+            stored_content, keys = await self._tried(key, content)
         except (BaseError, OSError, StorageMissing) as error:
             sentence = str(error).split("\n", 1)[0].rstrip(".")
             raise SetupError(f"The storage cannot be used: {sentence}. Look at SEDERUNT_STORAGE__URL.") from error
-        if found != content:
+        if stored_content != content:
             raise SetupError("The storage gave back something else than was written.")
         if key not in keys:
             raise SetupError("The storage does not list what was written: its credentials need the right to list.")
@@ -282,13 +285,13 @@ class Objects:
         """Remove the empty folders above a key that is gone."""
         if self._folder is None:
             return
-        for name in Path(key).parents:
-            if name == Path():
+        for folder in Path(key).parents:
+            if folder == Path():
                 return
             try:
-                (self._folder / name).rmdir()
+                (self._folder / folder).rmdir()
             except OSError:  # not empty, or gone
-                if (self._folder / name).exists():
+                if (self._folder / folder).exists():
                     return
 
 

@@ -84,8 +84,8 @@ class Writer:
     async def _send(self) -> None:
         if self._upload is None:
             self._upload = asyncio.create_task(self._run_upload())
-        gathered, self._gathered, self._gathered_bytes = self._gathered, [], 0
-        for piece in _pieces(gathered):
+        chunks, self._gathered, self._gathered_bytes = self._gathered, [], 0
+        for piece in _pieces(chunks):
             await self._hand_over(piece)
 
     async def _hand_over(self, piece: "bytes | Aborted | None") -> None:
@@ -127,11 +127,11 @@ def missing_nothing_but_the_bucket() -> Iterator[None]:
         raise StorageMissing("The storage has no such bucket or folder, for now.") from error
 
 
-def _pieces(gathered: Iterable[bytes]) -> Iterator[bytes]:
+def _pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Cut bytes into pieces of about the size that is handed over; what is larger stays as it is."""
     piece: list[bytes] = []
     size = 0
-    for data in gathered:
+    for data in chunks:
         piece.append(data)
         size += len(data)
         if size >= PIECE_BYTES:
