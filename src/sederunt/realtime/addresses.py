@@ -40,17 +40,17 @@ def socket_addresses(base_url: str, bot: Bot, holder: bytes, derive: Derive) -> 
     Args:
         holder: to whom they are told: `Caller.holder`.
     """
-    scheme, _, rest = base_url.rstrip("/").partition("://")
-    below = f"{'wss' if scheme == 'https' else 'ws'}://{rest}/realtime/{bot.id}"
+    scheme, _, authority = base_url.rstrip("/").partition("://")
+    prefix = f"{'wss' if scheme == 'https' else 'ws'}://{authority}/realtime/{bot.id}"
     key = derive(bot.secret)
-    events, read_only, audio = (f"{below}/{kind}/{socket_token(key, kind, holder)}" for kind in SocketKind)
+    events, read_only, audio = (f"{prefix}/{kind}/{socket_token(key, kind, holder)}" for kind in SocketKind)
     return SocketAddresses(events=events, read_only=read_only, audio=audio)
 
 
 def socket_token(key: bytes, kind: SocketKind, holder: bytes) -> str:
     """Return what opens one kind of a bot's sockets for as long as its holder is let in: who that is, and the proof."""
-    what = kind.encode() + b":" + holder
-    proof = base64.urlsafe_b64encode(hmac.digest(key, what, hashlib.sha256)).rstrip(b"=").decode()
+    message = kind.encode() + b":" + holder
+    proof = base64.urlsafe_b64encode(hmac.digest(key, message, hashlib.sha256)).rstrip(b"=").decode()
     return f"{holder.hex()}.{proof}"
 
 

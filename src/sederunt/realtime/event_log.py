@@ -67,8 +67,8 @@ class Kept:
 
     def is_number(self, sequence: int) -> bool:
         """Return whether this is the number of an event that is here, or that of the beginning."""
-        place = bisect_left(self._sequences, sequence)
-        return sequence == self.start == 0 or self._sequences[place : place + 1] == [sequence]
+        index = bisect_left(self._sequences, sequence)
+        return sequence == self.start == 0 or self._sequences[index : index + 1] == [sequence]
 
     def connected(self, position: int, status: str) -> str:
         """Return the `connected` message of somebody who is to hear what stands at this position and after it.
@@ -84,9 +84,9 @@ class Kept:
         return text
 
     def _snapshot_before(self, position: int) -> Snapshot:
-        marked, snapshot = self._marks[bisect_right(self._marks, position, key=lambda mark: mark[0]) - 1]
+        marked_position, snapshot = self._marks[bisect_right(self._marks, position, key=lambda mark: mark[0]) - 1]
         snapshot = snapshot.copy()
-        for text in self._texts[marked - self.start : position - self.start]:
+        for text in self._texts[marked_position - self.start : position - self.start]:
             message: dict[str, Any] = json.loads(text)
             snapshot.apply(FeedEvent(sequence=message.pop("seq"), event=message))
         return snapshot

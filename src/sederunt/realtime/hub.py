@@ -90,12 +90,12 @@ class Hub:
     async def _close_beyond(self, most_bytes: int) -> None:
         """Close those that wait longest for a listener, where all that wait hold more than this."""
         waiting = sorted(
-            ((bot_id, each) for bot_id, each in self._channels.items() if not each.listeners),
-            key=lambda one: one[1].left_at,
+            ((bot_id, candidate) for bot_id, candidate in self._channels.items() if not candidate.listeners),
+            key=lambda entry: entry[1].left_at,
             reverse=True,
         )
-        held = list(accumulate(channel.size for _, channel in waiting))
-        for (bot_id, channel), size in zip(waiting, held, strict=True):
+        cumulative_sizes = list(accumulate(channel.size for _, channel in waiting))
+        for (bot_id, channel), size in zip(waiting, cumulative_sizes, strict=True):
             if size > most_bytes:
                 await self._close(bot_id, channel)
 
@@ -162,21 +162,21 @@ class Channel:
         Args:
             greets: send `connected` also to somebody who names the number of an event: they know what was until then.
         """
-        kept = self._kept
-        position = kept.end if since is None or since > kept.sequence else kept.after(since)
-        if greets or since is None or not kept.is_number(since):
-            yield kept.connected(position, self._bot.status.value)
-        up_to_date, drafted, ping_at = False, self._drafts.newest, self._clock.monotonic() + PING_S
+        event_log = self._kept
+        position = event_log.end if since is None or since > event_log.sequence else event_log.after(since)
+        if greets or since is None or not event_log.is_number(since):
+            yield event_log.connected(position, self._bot.status.value)
+        is_up_to_date, last_draft, ping_at = False, self._drafts.newest, self._clock.monotonic() + PING_S
         while True:
-            changed = self._changed
-            if position < kept.start or (up_to_date and kept.end - position > MOST_BEHIND):
+            change = self._changed
+            if position < event_log.start or (is_up_to_date and event_log.end - position > MOST_BEHIND):
                 yield messages.TOO_SLOW
                 return
-            if position < kept.end:
+            if position < event_log.end:
                 position += 1
-                yield kept.text(position - 1)
-            elif draft := self._drafts.after(drafted):
-                drafted, text = draft
+                yield event_log.text(position - 1)
+            elif draft := self._drafts.after(last_draft):
+                last_draft, text = draft
                 yield text
             elif self._clock.monotonic() >= ping_at:
                 ping_at = self._clock.monotonic() + PING_S
@@ -185,8 +185,8 @@ class Channel:
                 yield self._closing
                 return
             else:
-                up_to_date = True
-                await changed.wait()
+                is_up_to_date = True
+                await change.wait()
 
     def audio(self) -> AsyncGenerator[bytes | Closing, None]:
         """Yield blocks of sound from now on, without a hole, and how the listener is closed in the end."""

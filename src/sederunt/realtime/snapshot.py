@@ -69,16 +69,16 @@ class Snapshot:
         other._chat = self._chat.copy()
         return other
 
-    def _see(self, data: Mapping[str, Any], present: bool | None) -> None:
+    def _see(self, data: Mapping[str, Any], is_present: bool | None) -> None:
         key = str(data.get("participantId"))
-        known = self._participants.get(key)
-        active = known["state"]["active"] if known and present is None else bool(present)
+        earlier = self._participants.get(key)
+        is_active = earlier["state"]["active"] if earlier and is_present is None else bool(is_present)
         at_ms = data.get("timestamp")
         self._participants[key] = {
             **data,
-            "timestamp": known["timestamp"] if known else at_ms,
+            "timestamp": earlier["timestamp"] if earlier else at_ms,
             "lastSeenAt": at_ms,
-            "state": {"active": active, **_DEVICES, **data.get("state", {})},
+            "state": {"active": is_active, **_DEVICES, **data.get("state", {})},
         }
 
 
