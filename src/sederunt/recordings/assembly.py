@@ -65,44 +65,44 @@ async def assemble_recording(
         participants, sources: the roster, with speaking events; they tell whose picture is large in a video.
     """
     prefix = f"bots/{bot.id}"
-    found = await _facts(objects, prefix)
+    facts = await _facts(objects, prefix)
     sound, pictures = await _pieces(objects, bot.id, SOUND), await _pieces(objects, bot.id, PICTURES)
-    while found is None or _lacks_some(found, [*sound, *pictures]):
+    while facts is None or _lacks_some(facts, [*sound, *pictures]):
         duration_s = _duration_s(bot)
         if duration_s <= 0 and not sound:
             return None
         layout = layout_of(bot, duration_s, participants, sources or {})
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
             await _merge_and_store(objects, prefix, sound, pictures, layout, Path(folder), believes_damage)
-        found = await _facts(objects, prefix)
+        facts = await _facts(objects, prefix)
         sound, pictures = await _pieces(objects, bot.id, SOUND), await _pieces(objects, bot.id, PICTURES)
-    if not found.get("damaged_pieces"):
-        await _remove_merged(objects, bot.id, SOUND, found)
-    if not found.get("video_failed"):
-        await _remove_merged(objects, bot.id, PICTURES, found)
-    return found
+    if not facts.get("damaged_pieces"):
+        await _remove_merged(objects, bot.id, SOUND, facts)
+    if not facts.get("video_failed"):
+        await _remove_merged(objects, bot.id, PICTURES, facts)
+    return facts
 
 
 async def _facts(objects: Objects, prefix: str) -> dict[str, Any] | None:
     """Return what an earlier merge wrote down; None where there was none."""
     if await objects.size(f"{prefix}/tracks.json") is None:
         return None
-    found: dict[str, Any] = json.loads(await objects.get(f"{prefix}/tracks.json"))
-    return found
+    facts: dict[str, Any] = json.loads(await objects.get(f"{prefix}/tracks.json"))
+    return facts
 
 
-def _lacks_some(found: Mapping[str, Any], keys: Sequence[str]) -> bool:
+def _lacks_some(facts: Mapping[str, Any], keys: Sequence[str]) -> bool:
     """Return whether a host brought further pieces after the merge while all merged ones are still there.
 
     Where some is gone already, somebody has begun to remove what was merged: to merge again would make silence of it.
     """
-    return "merged" in found and set(found["merged"]) < set(keys)
+    return "merged" in facts and set(facts["merged"]) < set(keys)
 
 
-async def _remove_merged(objects: Objects, bot_id: UUID, kind: str, found: Mapping[str, Any]) -> None:
+async def _remove_merged(objects: Objects, bot_id: UUID, kind: str, facts: Mapping[str, Any]) -> None:
     """Remove the pieces that are in the recording; others stay until the bot's media go."""
     keys = await _pieces(objects, bot_id, kind)
-    merged = set(found.get("merged", keys))
+    merged = set(facts.get("merged", keys))
     if merged.issuperset(keys):
         await objects.delete_prefix(files_prefix(bot_id, kind))
         return
@@ -164,11 +164,11 @@ async def _film(
 
     def work(pieces: Iterator[bytes | FittedPiece[VideoFrame]], progress: Progress) -> dict[str, Any]:
         facts = compose(pieces, audio=mixed, target=target, layout=layout, progress=progress)
-        made = probe(target)
-        if facts.sources and not made.has_video:
+        composed = probe(target)
+        if facts.sources and not composed.has_video:
             raise BrokenMedia(f"The composed recording has no pictures, of {facts.frames_read} that were kept.")
-        if abs(made.duration_s - layout.duration_s) > SLACK_S:
-            raise BrokenMedia(f"The composed recording has {made.duration_s} s, its sound {layout.duration_s} s.")
+        if abs(composed.duration_s - layout.duration_s) > SLACK_S:
+            raise BrokenMedia(f"The composed recording has {composed.duration_s} s, its sound {layout.duration_s} s.")
         return asdict(facts)
 
     async with COMPOSING:
@@ -200,20 +200,20 @@ async def _with_pieces(
             fit = fits.get(stay_of(key))
             yield piece if fit is None else FittedPiece(data=piece, fit=fit)
 
-    working = asyncio.ensure_future(asyncio.to_thread(work, pieces(), check))
+    task = asyncio.ensure_future(asyncio.to_thread(work, pieces(), check))
     try:
-        return await asyncio.shield(working)
+        return await asyncio.shield(task)
     except asyncio.CancelledError:
         stopped.set()
-        await asyncio.wait({working}, timeout=STOPPING_S)  # its files are about to be removed
+        await asyncio.wait({task}, timeout=STOPPING_S)  # its files are about to be removed
         raise
 
 
 async def _store(objects: Objects, key: str, path: Path) -> None:
     await objects.put_file(key, path)
-    stored = await objects.size(key)
-    if stored != path.stat().st_size:
-        raise BrokenMedia(f"stored {stored} of {path.stat().st_size} bytes of {key}; the pieces are kept")
+    stored_size = await objects.size(key)
+    if stored_size != path.stat().st_size:
+        raise BrokenMedia(f"stored {stored_size} of {path.stat().st_size} bytes of {key}; the pieces are kept")
 
 
 def _duration_s(bot: Bot) -> float:
@@ -233,12 +233,12 @@ def remaining_gaps(gaps: Iterable[Gap], stays: Sequence[Sequence[float]]) -> tup
     """
     remaining: list[Gap] = []
     for gap in gaps:
-        left = gap
+        rest = gap
         if gap.cause == HOST_LOST:
-            heard = [end for start, end in stays if start < gap.end - SHORTEST_GAP_S]
-            left = replace(gap, start=round(max(gap.start, *heard, 0.0), 3))
-        if left == gap or left.end - left.start >= SHORTEST_GAP_S:
-            remaining.append(left)
+            stay_ends = [end for start, end in stays if start < gap.end - SHORTEST_GAP_S]
+            rest = replace(gap, start=round(max(gap.start, *stay_ends, 0.0), 3))
+        if rest == gap or rest.end - rest.start >= SHORTEST_GAP_S:
+            remaining.append(rest)
     return tuple(remaining)
 
 

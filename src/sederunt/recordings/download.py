@@ -22,15 +22,15 @@ async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_byt
 
     Raises DestinationError: not retryable where the address is refused or the file too large.
     """
-    size = seen = 0
+    size = window_start_size = 0
     window_ends = monotonic() + WINDOW_S
     try:
         async with (
             asyncio.timeout(DOWNLOAD_S),
             opened(client, url, allow_private=allow_private) as response,
         ):
-            stated = response.headers.get("content-length", "")
-            if stated.isdecimal() and int(stated) > most_bytes:
+            stated_length = response.headers.get("content-length", "")
+            if stated_length.isdecimal() and int(stated_length) > most_bytes:
                 raise too_large(most_bytes)
             with path.open("wb") as file:
                 async for block in blocks_of(response):
@@ -39,9 +39,9 @@ async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_byt
                         raise too_large(most_bytes)
                     await asyncio.to_thread(file.write, block)
                     if monotonic() > window_ends:
-                        if size - seen < WINDOW_S * LEAST_BYTES_S:
+                        if size - window_start_size < WINDOW_S * LEAST_BYTES_S:
                             raise too_slow()
-                        seen, window_ends = size, monotonic() + WINDOW_S
+                        window_start_size, window_ends = size, monotonic() + WINDOW_S
     except TimeoutError:
         raise DestinationError(f"The address did not deliver within {DOWNLOAD_S:g} s.", retryable=True) from None
     return size

@@ -40,10 +40,10 @@ async def fits_of(objects: Objects, keys: Sequence[str]) -> Mapping[str, Fit]:
             continue
         first_s = min(packet.start for packet in head)
         tail = await _tail(objects, stays[earlier], first_s - MOST_SHIFT_S, _packets)
-        if (found := seam(tail, head)) is not None:
-            fits[earlier] = replace(found.earlier, shift_s=shift_s)
+        if (joint := seam(tail, head)) is not None:
+            fits[earlier] = replace(joint.earlier, shift_s=shift_s)
             # Laid against the earlier one's own times, which are moved with it.
-            fits[later] = Fit(shift_s=found.later.shift_s + shift_s)
+            fits[later] = Fit(shift_s=joint.later.shift_s + shift_s)
     return fits
 
 
@@ -54,10 +54,15 @@ async def extents_of(objects: Objects, keys: Sequence[str]) -> list[tuple[float,
         keys: of all pieces of sound, in order. Raises what storage raises.
     """
     extents: list[tuple[float, float]] = []
-    for own in _stays(keys).values():
-        ends = [packet for key in {own[0], own[-1]} for packet in _packets(await objects.get(key))]
-        if ends:
-            extents.append((min(p.start for p in ends), max(p.start + p.duration for p in ends)))
+    for stay_keys in _stays(keys).values():
+        end_packets = [packet for key in {stay_keys[0], stay_keys[-1]} for packet in _packets(await objects.get(key))]
+        if end_packets:
+            extents.append(
+                (
+                    min(packet.start for packet in end_packets),
+                    max(packet.start + packet.duration for packet in end_packets),
+                )
+            )
     return extents
 
 
@@ -81,7 +86,7 @@ async def picture_fits_of(objects: Objects, keys: Sequence[str], sound: Mapping[
 
 
 def _stays(keys: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    return {stay: list(own) for stay, own in groupby(keys, stay_of)}
+    return {stay: list(stay_keys) for stay, stay_keys in groupby(keys, stay_of)}
 
 
 async def _head(objects: Objects, keys: Sequence[str], read: Reader[Item]) -> list[Item]:

@@ -43,13 +43,15 @@ class _Camera:
 
 def _cameras(sources: Mapping[str, str], zero_ms: int) -> list[_Camera]:
     """Return whose each video track was and when: sites give the line of somebody who left to the next who comes."""
-    begun: dict[str, list[tuple[float, str]]] = {}
+    owners_by_track: dict[str, list[tuple[float, str]]] = {}
     for source, key in sources.items():
         name, at_ms = since_of(source) or (source, None)
         if track := camera_track(name):
-            begun.setdefault(track, []).append((-math.inf if at_ms is None else (at_ms - zero_ms) / 1000, key))
+            owners_by_track.setdefault(track, []).append(
+                (-math.inf if at_ms is None else (at_ms - zero_ms) / 1000, key)
+            )
     cameras: list[_Camera] = []
-    for track, owners in begun.items():
+    for track, owners in owners_by_track.items():
         # Whose it is now is told by itself as well; where moments are told, they say it all.
         owners = sorted(owner for owner in owners if len(owners) == 1 or owner[0] > -math.inf)
         ends = [start for start, _ in owners[1:]] + [math.inf]
@@ -62,12 +64,12 @@ def _cameras(sources: Mapping[str, str], zero_ms: int) -> list[_Camera]:
 def _turns(person: Participant, zero_ms: int, duration_s: float) -> list[tuple[float, float]]:
     """Return when somebody spoke, in seconds of the recording. A turn that was never ended lasts to the end."""
     turns: list[tuple[float, float]] = []
-    begun: float | None = None
+    began_s: float | None = None
     for event in person.events:
         at_s = (event.timestamp - zero_ms) / 1000
         if event.type is SpeakingKind.STARTED:
-            begun = at_s if begun is None else begun
-        elif begun is not None:
-            turns.append((begun, at_s))
-            begun = None
-    return turns if begun is None else [*turns, (begun, duration_s)]
+            began_s = at_s if began_s is None else began_s
+        elif began_s is not None:
+            turns.append((began_s, at_s))
+            began_s = None
+    return turns if began_s is None else [*turns, (began_s, duration_s)]
