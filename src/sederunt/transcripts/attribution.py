@@ -92,15 +92,15 @@ def attribute(
     """Return one transcript of all sources, by time. `speaker` counts voices from 0 by their first word."""
     names = {participant.key: participant.name for participant in meeting.participants}
     marks = _marks(sources, meeting)
-    said: list[NamedUtterance] = []
+    named_utterances: list[NamedUtterance] = []
     for speech in sources:
         utterances = [part for whole in speech.utterances for part in _usable(whole, meeting.duration_s)]
-        said += _said(replace(speech, utterances=utterances), meeting, marks, names)
-    said.sort(key=_by_time)
+        named_utterances += _said(replace(speech, utterances=utterances), meeting, marks, names)
+    named_utterances.sort(key=_by_time)
     numbers: dict[str, int] = {}
-    for each in said:
-        numbers.setdefault(each.voice, len(numbers))
-    return Transcript(segments=_segments(said, numbers), detected_lang=detected_lang)
+    for item in named_utterances:
+        numbers.setdefault(item.voice, len(numbers))
+    return Transcript(segments=_segments(named_utterances, numbers), detected_lang=detected_lang)
 
 
 def in_language(utterances: Iterable[Utterance], lang: str | None) -> tuple[Utterance, ...]:
@@ -142,46 +142,52 @@ def is_mixed(source: str, links: Mapping[str, str]) -> bool:
     return source.startswith("track-") and source not in links
 
 
-def _by_time(said: NamedUtterance) -> tuple[float, float]:
-    return said.utterance.start, said.utterance.end
+def _by_time(item: NamedUtterance) -> tuple[float, float]:
+    return item.utterance.start, item.utterance.end
 
 
 def _said(speech: SourceSpeech, meeting: MeetingFacts, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
-    said: list[NamedUtterance] = []
-    for key, own in _by_owner(speech, meeting):
+    named_utterances: list[NamedUtterance] = []
+    for key, owned_speech in _by_owner(speech, meeting):
         if key in names:
-            said += [NamedUtterance(utterance, key, names[key], None) for utterance in own.utterances]
+            named_utterances += [
+                NamedUtterance(utterance, key, names[key], None) for utterance in owned_speech.utterances
+            ]
         else:
-            said += _unowned(own, meeting, marks, names)
-    return said
+            named_utterances += _unowned(owned_speech, meeting, marks, names)
+    return named_utterances
 
 
 def _by_owner(speech: SourceSpeech, meeting: MeetingFacts) -> list[tuple[str, SourceSpeech]]:
     """Return (participant key, what they said) of a source, as the site says; no key where it says nothing."""
     if speech.mixed or speech.source not in meeting.links:
         return [("", speech)]
-    since = _since(speech.source, meeting)
-    if not since:
+    handovers = _since(speech.source, meeting)
+    if not handovers:
         return [(meeting.links[speech.source], speech)]
     # The time between words, before the first and after the last.
-    spoken = spoken_in(speech.utterances)
-    edges = [-math.inf, *(moment for interval in spoken for moment in interval), math.inf]
+    intervals = spoken_in(speech.utterances)
+    edges = [-math.inf, *(moment for interval in intervals for moment in interval), math.inf]
     pauses = list(zip(edges[::2], edges[1::2], strict=True))
-    borders = sorted(_handed_over(at, pauses) for at, _ in since)
-    keys = ["", *(key for _, key in since)]
-    owned: dict[str, list[Utterance]] = {}
+    borders = sorted(_handed_over(at, pauses) for at, _ in handovers)
+    keys = ["", *(key for _, key in handovers)]
+    parts_by_owner: dict[str, list[Utterance]] = {}
     for utterance in speech.utterances:
-        owners = [keys[bisect_right(borders, (w.start + w.end) / 2)] for w in (utterance.words or (utterance,))]
+        owners = [
+            keys[bisect_right(borders, (piece.start + piece.end) / 2)] for piece in (utterance.words or (utterance,))
+        ]
         for key, part in text.runs(utterance, owners):
-            owned.setdefault(owners[0] if key is None else key, []).append(part)
+            parts_by_owner.setdefault(owners[0] if key is None else key, []).append(part)
     # A page that tells of no owner may play its whole mix there.
-    return [(key, replace(speech, utterances=parts, mixed=not key)) for key, parts in owned.items()]
+    return [(key, replace(speech, utterances=parts, mixed=not key)) for key, parts in parts_by_owner.items()]
 
 
 def _since(source: str, meeting: MeetingFacts) -> list[tuple[float, str]]:
     """Return (second of the recording, participant key) of each who had a source in turn; often nothing."""
-    found = ((since_of(name), key) for name, key in meeting.links.items())
-    return sorted(((at[1] - meeting.started_ms) / 1000, key) for at, key in found if at and at[0] == source)
+    candidates = ((since_of(name), key) for name, key in meeting.links.items())
+    return sorted(
+        ((since[1] - meeting.started_ms) / 1000, key) for since, key in candidates if since and since[0] == source
+    )
 
 
 def _handed_over(at: float, pauses: Sequence[Interval]) -> float:
@@ -190,9 +196,11 @@ def _handed_over(at: float, pauses: Sequence[Interval]) -> float:
     `pauses` are in order.
     """
     first = bisect_left(pauses, at - HANDED_WITHIN_S, key=lambda pause: pause[1])
-    near = pauses[first : bisect_right(pauses, at + HANDED_WITHIN_S, key=lambda pause: pause[0])]
-    places = [(end - start, -abs(min(max(at, start), end) - at), min(max(at, start), end)) for start, end in near]
-    return max(places)[2] if places else at
+    nearby_pauses = pauses[first : bisect_right(pauses, at + HANDED_WITHIN_S, key=lambda pause: pause[0])]
+    candidates = [
+        (end - start, -abs(min(max(at, start), end) - at), min(max(at, start), end)) for start, end in nearby_pauses
+    ]
+    return max(candidates)[2] if candidates else at
 
 
 def _unowned(
@@ -216,12 +224,12 @@ def _one_voice(
 
     A few seconds do not make it somebody's who has a track already: their mark may linger over another's words.
     """
-    spoken = spoken_in(utterances)
-    found = marks.match(spoken)
-    key = found.sure(sum(end - start for start, end in spoken))
-    if key is not None and (found.seconds[key] >= ENOUGH_S or key not in links.values()):
+    intervals = spoken_in(utterances)
+    match = marks.match(intervals)
+    key = match.sure(sum(end - start for start, end in intervals))
+    if key is not None and (match.seconds[key] >= ENOUGH_S or key not in links.values()):
         return [NamedUtterance(utterance, key, names[key], None) for utterance in utterances]
-    guesses = found.guesses(names)
+    guesses = match.guesses(names)
     presenter = links.get(screen_source(source), "")
     if presenter in names and not guesses:
         guesses = (NameGuess(name=names[presenter], confidence=SCREEN_CONFIDENCE),)
@@ -234,24 +242,26 @@ def _by_voices(speech: SourceSpeech, marks: Marks, names: Mapping[str, str]) -> 
     Where a turn begins and ends, its voice says: marks only say whose it is.
     """
     parts = by_voice(speech.utterances)
-    spoken = {number: spoken_in(own) for number, own in parts.items()}
-    matches = {number: marks.match(own) for number, own in spoken.items()}
-    keys = named_voices(matches, {number: sum(end - start for start, end in own) for number, own in spoken.items()})
+    intervals_by_voice = {number: spoken_in(own) for number, own in parts.items()}
+    matches = {number: marks.match(own) for number, own in intervals_by_voice.items()}
+    keys = named_voices(
+        matches, {number: sum(end - start for start, end in own) for number, own in intervals_by_voice.items()}
+    )
     turns = turns_of(parts)
     owners = marks.owners(sorted({(turn.start, turn.end) for turn in turns.values()}))
-    said: list[NamedUtterance] = []
+    named_utterances: list[NamedUtterance] = []
     for number, own in parts.items():
         voice, guesses = f"{speech.source} voice {number}", matches[number].guesses(names)
         for part in own:
             turn = turns[number, part.start]
             owner = owners.get((turn.start, turn.end))
             if (key := keys.get(number, owner)) is not None:
-                said += _of_one(part, key, marks, names, turn if owner == key else None)
+                named_utterances += _of_one(part, key, marks, names, turn if owner == key else None)
             elif len(guesses) < 2:
-                said.append(NamedUtterance(part, voice, None, guesses))
+                named_utterances.append(NamedUtterance(part, voice, None, guesses))
             else:
-                said += _by_marks(part, voice, marks, names)
-    return said
+                named_utterances += _by_marks(part, voice, marks, names)
+    return named_utterances
 
 
 def _of_one(
@@ -263,16 +273,16 @@ def _of_one(
         turn: of the part, where the marks about it are this participant's alone. Those of a neighbour that came late or
             early reach into it: the speaker changed where the longer pause is, at the edge of the turn or of the mark.
     """
-    cut = [(somebody_else(piece, key, marks) or key, piece) for _, piece in _split(part, marks)]
-    if turn is not None and len(cut) > 1:
-        first, last = cut[0][1], cut[-1][1]
+    pieces = [(somebody_else(piece, key, marks) or key, piece) for _, piece in _split(part, marks)]
+    if turn is not None and len(pieces) > 1:
+        first, last = pieces[0][1], pieces[-1][1]
         if part.start == turn.start and longest_pause_s(part, first.end) < turn.pause_before_s:
-            cut[0] = (key, first)
+            pieces[0] = (key, first)
         if part.end == turn.end and longest_pause_s(part, last.start) < turn.pause_behind_s:
-            cut[-1] = (key, last)
-    if all(whose == key for whose, _ in cut):
-        cut = [(key, part)]
-    return [NamedUtterance(piece, whose, names[whose], None) for whose, piece in cut]
+            pieces[-1] = (key, last)
+    if all(owner == key for owner, _ in pieces):
+        pieces = [(key, part)]
+    return [NamedUtterance(piece, owner, names[owner], None) for owner, piece in pieces]
 
 
 def _by_spans(
@@ -283,43 +293,45 @@ def _by_spans(
     marks: Marks,
 ) -> list[NamedUtterance]:
     """Attribute mixed sound whose packets say who is in it: exact to a few hundredths of a second."""
-    heard: dict[str, list[Interval]] = {}
+    intervals_by_source: dict[str, list[Interval]] = {}
     for span in spans:
-        heard.setdefault(span.source, []).append((span.start, span.end))
-    heard = {source: union(intervals) for source, intervals in heard.items()}
-    layers = Marks(heard)
+        intervals_by_source.setdefault(span.source, []).append((span.start, span.end))
+    intervals_by_source = {source: union(intervals) for source, intervals in intervals_by_source.items()}
+    layers = Marks(intervals_by_source)
     by_source: dict[str, list[Utterance]] = {}
     for utterance in speech.utterances:
         for source, part in _split(utterance, layers):
             by_source.setdefault(source or speech.source, []).append(part)
-    said = []
+    named_utterances = []
     for source, parts in by_source.items():
         key = links.get(source, "")
         if source == speech.source:  # nobody is known to be in it: a holder died before it wrote down who was
-            said += [each for part in parts for each in _by_marks(part, source, marks, names)]
+            named_utterances += [item for part in parts for item in _by_marks(part, source, marks, names)]
         elif key in names:
-            said += [NamedUtterance(part, key, names[key], None) for part in parts]
+            named_utterances += [NamedUtterance(part, key, names[key], None) for part in parts]
         else:
-            said += _one_voice(source, parts, links, marks, names)
-    return said
+            named_utterances += _one_voice(source, parts, links, marks, names)
+    return named_utterances
 
 
 def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
     """Attribute mixed sound by the site's marks alone: a name where they are clear about this stretch."""
-    said = []
+    named_utterances = []
     for _, part in _split(utterance, marks):
-        found = marks.match([(part.start, part.end)])
-        key = found.sure(part.end - part.start, RUN_ENOUGH_S)
+        match = marks.match([(part.start, part.end)])
+        key = match.sure(part.end - part.start, RUN_ENOUGH_S)
         if key is not None:
-            said.append(NamedUtterance(part, key, names[key], None))
+            named_utterances.append(NamedUtterance(part, key, names[key], None))
         else:
-            said.append(NamedUtterance(part, _likeliest(found) or f"source {source}", None, found.guesses(names)))
-    return said
+            named_utterances.append(
+                NamedUtterance(part, _likeliest(match) or f"source {source}", None, match.guesses(names))
+            )
+    return named_utterances
 
 
-def _likeliest(found: MarkMatch) -> str | None:
+def _likeliest(match: MarkMatch) -> str | None:
     """Return whose number an unnamed stretch carries: that of the first candidate, if most speaks for them."""
-    ranked = found.ranked()
+    ranked = match.ranked()
     return ranked[0][0] if ranked and ranked[0][1] > 0.5 else None
 
 
@@ -343,39 +355,44 @@ def _loudest(marks: Marks, start: float, end: float) -> str | None:
 
 def _smoothed(labels: Sequence[str | None], words: Sequence[Word]) -> list[str | None]:
     """Give undecided words to their neighbours, and undo a change too short to be true."""
-    known = [label for label in labels if label is not None]
-    if not known:
+    known_labels = [label for label in labels if label is not None]
+    if not known_labels:
         return list(labels)
-    filled: list[str | None] = []
-    last: str | None = known[0]
+    smoothed: list[str | None] = []
+    last_label: str | None = known_labels[0]
     for label in labels:
-        last = label or last
-        filled.append(last)
+        last_label = label or last_label
+        smoothed.append(last_label)
     start = 0
-    while start < len(filled):
+    while start < len(smoothed):
         end = start
-        while end < len(filled) and filled[end] == filled[start]:
+        while end < len(smoothed) and smoothed[end] == smoothed[start]:
             end += 1
-        short = end - start < SHORT_WORDS and words[end - 1].end - words[start].start < SHORT_S
-        if short and start > 0 and end < len(filled) and filled[start - 1] == filled[end]:
-            filled[start:end] = [filled[end]] * (end - start)
+        is_short = end - start < SHORT_WORDS and words[end - 1].end - words[start].start < SHORT_S
+        if is_short and start > 0 and end < len(smoothed) and smoothed[start - 1] == smoothed[end]:
+            smoothed[start:end] = [smoothed[end]] * (end - start)
         start = end
-    return filled
+    return smoothed
 
 
 def _marks(sources: Sequence[SourceSpeech], meeting: MeetingFacts) -> Marks:
     """Return the participants' marks, moved by this meeting's lag."""
-    raw = {
+    unshifted = {
         participant.key: marked(participant, started_ms=meeting.started_ms, duration_s=meeting.duration_s)
         for participant in meeting.participants
     }
-    spoken: dict[str, list[Interval]] = {}
+    intervals_by_voice: dict[str, list[Interval]] = {}
     for speech in sources:
-        for voice, own in _by_owner(speech, meeting):
-            spoken.setdefault(voice, []).extend(spoken_in(own.utterances))
-    voices = [spoken_in(own) for each in sources if each.diarized for own in by_voice(each.utterances).values()]
-    lag = lag_s(raw, spoken, voices)
-    return Marks({key: shifted(spans, -lag) for key, spans in raw.items()})
+        for voice, owned_speech in _by_owner(speech, meeting):
+            intervals_by_voice.setdefault(voice, []).extend(spoken_in(owned_speech.utterances))
+    voices = [
+        spoken_in(owned_speech)
+        for each in sources
+        if each.diarized
+        for owned_speech in by_voice(each.utterances).values()
+    ]
+    lag = lag_s(unshifted, intervals_by_voice, voices)
+    return Marks({key: shifted(spans, -lag) for key, spans in unshifted.items()})
 
 
 def _usable(utterance: Utterance, duration_s: float) -> list[Utterance]:
@@ -385,28 +402,36 @@ def _usable(utterance: Utterance, duration_s: float) -> list[Utterance]:
     return text.cut_at_pauses(text.clamped(utterance, duration_s), PAUSE_S)
 
 
-def _segments(said: Sequence[NamedUtterance], numbers: Mapping[str, int]) -> tuple[Segment, ...]:
+def _segments(named_utterances: Sequence[NamedUtterance], numbers: Mapping[str, int]) -> tuple[Segment, ...]:
     """Join neighbours of one speaker without a long pause between them into segments."""
     groups: list[list[NamedUtterance]] = []
-    for each in said:
-        if groups and _goes_on(groups[-1], each):
-            groups[-1].append(each)
+    for item in named_utterances:
+        if groups and _goes_on(groups[-1], item):
+            groups[-1].append(item)
         else:
-            groups.append([each])
+            groups.append([item])
     return tuple(_segment(group, numbers[group[0].voice]) for group in groups)
 
 
-def _goes_on(group: Sequence[NamedUtterance], after: NamedUtterance) -> bool:
-    same = group[0].voice == after.voice and group[0].name == after.name
-    same = same and (after.utterance.lang is None or group[-1].utterance.lang in (None, after.utterance.lang))
-    end = max(each.utterance.end for each in group)
-    return same and after.utterance.start - end <= PAUSE_S and after.utterance.end - group[0].utterance.start <= LONG_S
+def _goes_on(group: Sequence[NamedUtterance], following: NamedUtterance) -> bool:
+    is_same = group[0].voice == following.voice and group[0].name == following.name
+    is_same = is_same and (
+        following.utterance.lang is None or group[-1].utterance.lang in (None, following.utterance.lang)
+    )
+    end = max(item.utterance.end for item in group)
+    return (
+        is_same
+        and following.utterance.start - end <= PAUSE_S
+        and following.utterance.end - group[0].utterance.start <= LONG_S
+    )
 
 
 def _segment(group: Sequence[NamedUtterance], number: int) -> Segment:
-    utterances = tuple(each.utterance.spoken_by(number) for each in group)
+    utterances = tuple(item.utterance.spoken_by(number) for item in group)
     weights = [max(1, len(utterance.words)) for utterance in utterances]
-    confidence = sum(u.confidence * w for u, w in zip(utterances, weights, strict=True)) / sum(weights)
+    confidence = sum(
+        utterance.confidence * weight for utterance, weight in zip(utterances, weights, strict=True)
+    ) / sum(weights)
     return Segment(
         start=min(utterance.start for utterance in utterances),
         end=max(utterance.end for utterance in utterances),
@@ -421,11 +446,11 @@ def _segment(group: Sequence[NamedUtterance], number: int) -> Segment:
 
 def _pooled(group: Sequence[NamedUtterance]) -> tuple[NameGuess, ...]:
     """Return the candidates of several utterances of one voice, by their mean share of the time."""
-    total = sum(max(0.01, each.utterance.end - each.utterance.start) for each in group)
+    total = sum(max(0.01, item.utterance.end - item.utterance.start) for item in group)
     shares: dict[str, float] = {}
-    for each in group:
-        length = max(0.01, each.utterance.end - each.utterance.start)
-        for guess in each.guesses or ():
+    for item in group:
+        length = max(0.01, item.utterance.end - item.utterance.start)
+        for guess in item.guesses or ():
             shares[guess.name] = shares.get(guess.name, 0.0) + guess.confidence * length / total
     ranked = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
     return tuple(

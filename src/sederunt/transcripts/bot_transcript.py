@@ -93,9 +93,9 @@ async def transcribe_bot(
     workload = workload or workload_alone()
     workload.sound_s = sum(track["heard_s"] for track in tracks)
     transcriber = TrackTranscriber(request, settings, objects, scratch, cancelled, workload)
-    told = is_known(config.lang) or len(tracks) < 2
-    likely_lang = None if told or transcriber.joins else await transcriber.language(tracks)
-    masked, doubts = True, list[Doubt]()
+    needs_no_guess = is_known(config.lang) or len(tracks) < 2
+    likely_lang = None if needs_no_guess or transcriber.joins else await transcriber.language(tracks)
+    is_masked, doubts = True, list[Doubt]()
     async for track, mixed, result in transcriber.results(tracks, likely_lang):
         speeches.append(
             SourceSpeech(
@@ -105,7 +105,7 @@ async def transcribe_bot(
                 diarized=mixed and result.diarized,
             )
         )
-        masked = masked and result.masked
+        is_masked = is_masked and result.masked
         doubts += result.doubts
         if result.detected_lang:
             languages[result.detected_lang] += round(track["heard_s"] * 10)
@@ -121,7 +121,7 @@ async def transcribe_bot(
 
     def named() -> Transcript:
         transcript = attribute(speeches, meeting, detected_lang=detected_lang)
-        if config.profanity_filter and not masked:
+        if config.profanity_filter and not is_masked:
             transcript = mask(transcript, transcript.detected_lang or config.lang)
         return replace(transcript, doubts=tuple(sorted(doubts, key=lambda doubt: doubt.start)))
 
@@ -146,8 +146,8 @@ class TrackTranscriber:
         self._request = request
         self._told_apart = {span.track for span in request.spans}  # by the packets, exactly
         self._folder = f"bots/{request.bot.id}"
-        again = request.recording
-        self._parts = f"{self._folder if again is None else f'recordings/{again.id}'}/transcript"
+        second_recording = request.recording
+        self._parts = f"{self._folder if second_recording is None else f'recordings/{second_recording.id}'}/transcript"
         self._settings, self._objects, self._scratch, self._workload = settings, objects, scratch, workload
         self._task = Task(
             path=scratch,
@@ -174,16 +174,18 @@ class TrackTranscriber:
             mix = {"source": MIX, "file": "recording.webm", "heard_s": sum(track["heard_s"] for track in tracks)}
             yield mix, True, await self._apart(mix)
             return
-        single = [track for track, several in zip(tracks, mixed, strict=True) if not several]
-        if self.joins and single:
-            for track, result in zip(single, await self._joined(single), strict=True):
+        single_voice_tracks = [track for track, has_several in zip(tracks, mixed, strict=True) if not has_several]
+        if self.joins and single_voice_tracks:
+            for track, result in zip(single_voice_tracks, await self._joined(single_voice_tracks), strict=True):
                 yield track, False, result
-        for track, several in zip(tracks, mixed, strict=True):
-            if several and self.joins:
+        for track, has_several in zip(tracks, mixed, strict=True):
+            if has_several and self.joins:
                 yield track, True, await self._apart(track)
         if not self.joins:
-            for track, several, result in zip(tracks, mixed, await self._each(tracks, mixed, likely_lang), strict=True):
-                yield track, several, result
+            for track, has_several, result in zip(
+                tracks, mixed, await self._each(tracks, mixed, likely_lang), strict=True
+            ):
+                yield track, has_several, result
 
     async def _each(
         self, tracks: Sequence[dict[str, Any]], mixed: Sequence[bool], likely_lang: str | None
@@ -191,19 +193,19 @@ class TrackTranscriber:
         """Return every track's result; those with most sound begin first, one more than there are cores at once."""
         places = asyncio.Semaphore(self._workload.cores + 1)
 
-        async def one(track: dict[str, Any], several: bool) -> Result:
+        async def one(track: dict[str, Any], has_several: bool) -> Result:
             async with places:
-                by_packets = track["source"] in self._told_apart
-                return await self.transcribe(track, likely_lang, several_voices=several and not by_packets)
+                is_told_apart = track["source"] in self._told_apart
+                return await self.transcribe(track, likely_lang, several_voices=has_several and not is_told_apart)
 
         order = sorted(range(len(tracks)), key=lambda index: -tracks[index]["heard_s"])
-        working = {index: asyncio.create_task(one(tracks[index], mixed[index])) for index in order}
+        tasks = {index: asyncio.create_task(one(tracks[index], mixed[index])) for index in order}
         try:
-            await asyncio.gather(*working.values())
+            await asyncio.gather(*tasks.values())
         finally:
-            for work in working.values():
-                work.cancel()
-        return [working[index].result() for index in range(len(tracks))]
+            for task in tasks.values():
+                task.cancel()
+        return [tasks[index].result() for index in range(len(tracks))]
 
     async def _joined(self, tracks: Sequence[dict[str, Any]]) -> list[Result]:
         """Transcribe tracks of one person each as one file."""
@@ -235,9 +237,9 @@ class TrackTranscriber:
         for track in sorted(tracks, key=lambda track: -track["heard_s"]):
             async with self._file_of(track) as path:
                 task = replace(self._task, path=path)
-                found = await self._workload.run(partial(self._provider.language, self._settings, task))
-            if found is not None:
-                return found
+                lang = await self._workload.run(partial(self._provider.language, self._settings, task))
+            if lang is not None:
+                return lang
         return None
 
     async def transcribe(self, track: dict[str, Any], likely_lang: str | None, *, several_voices: bool) -> Result:
@@ -252,8 +254,8 @@ class TrackTranscriber:
     @asynccontextmanager
     async def _file_of(self, track: dict[str, Any]) -> AsyncIterator[Path]:
         path = self._scratch / track["file"]
-        stored = self._request.bot.recording_object if track["source"] == MIX else None
-        await self._objects.get_file(stored or f"{self._folder}/tracks/{track['file']}", path)
+        stored_object = self._request.bot.recording_object if track["source"] == MIX else None
+        await self._objects.get_file(stored_object or f"{self._folder}/tracks/{track['file']}", path)
         try:
             yield path
         finally:

@@ -60,8 +60,8 @@ class TooLong(Exception):
 
 def words_of(transcript: Transcript) -> list[SpokenWord]:
     """Return every word of a transcript in the order of time; a segment without timed words has them spread evenly."""
-    found = [word for segment in transcript.segments for word in _words_of(segment)]
-    return sorted(found, key=lambda word: word.start)
+    words = [word for segment in transcript.segments for word in _words_of(segment)]
+    return sorted(words, key=lambda word: word.start)
 
 
 def side_by_side(first: Sequence[SpokenWord], second: Sequence[SpokenWord]) -> list[ComparedRow]:
@@ -91,9 +91,9 @@ def edits(one: Sequence[str], other: Sequence[str]) -> int:
     while True:
         if (2 * band + 1) * len(a) > MOST_CELLS:
             raise TooLong
-        found = _edits_within(a, b, band)
-        if found <= band or band >= len(b):
-            return found
+        distance = _edits_within(a, b, band)
+        if distance <= band or band >= len(b):
+            return distance
         band *= 2
 
 
@@ -103,42 +103,42 @@ def _edits_within(a: "np.ndarray[tuple[int], np.dtype[np.int64]]", b: "np.ndarra
     import numpy as np
 
     width = min(band, len(b))
-    before_low, before = 0, np.arange(width + 1)
+    previous_low, previous = 0, np.arange(width + 1)
     for row in range(1, len(a) + 1):
         low, high = max(0, row - band), min(len(b), row + band)
         places = np.arange(low, high + 1)
-        far = len(a) + len(b)
+        unreachable = len(a) + len(b)
         # The row above, at each place and one to the left of it; what lies outside the band is out of reach.
-        shifted = places - before_low
-        above = np.where(shifted < len(before), before[np.minimum(shifted, len(before) - 1)], far) + 1
-        left = np.where(shifted > 0, before[np.maximum(shifted - 1, 0)], far)
+        shifted = places - previous_low
+        above = np.where(shifted < len(previous), previous[np.minimum(shifted, len(previous) - 1)], unreachable) + 1
+        left = np.where(shifted > 0, previous[np.maximum(shifted - 1, 0)], unreachable)
         replaced = left + (b[np.maximum(places - 1, 0)] != a[row - 1])
-        best = np.minimum(above, np.where(places > 0, replaced, far))
-        before = np.minimum.accumulate(best - places) + places
-        before_low = low
-    return int(before[len(b) - before_low])
+        best = np.minimum(above, np.where(places > 0, replaced, unreachable))
+        previous = np.minimum.accumulate(best - places) + places
+        previous_low = low
+    return int(previous[len(b) - previous_low])
 
 
 def _words_of(segment: Segment) -> Iterator[SpokenWord]:
-    timed = [word for utterance in segment.utterances for word in utterance.words]
-    if timed:
-        for word in timed:
+    timed_words = [word for utterance in segment.utterances for word in utterance.words]
+    if timed_words:
+        for word in timed_words:
             yield from _cut(word.word.strip(), word.start, word.end, segment.speaker_name)
         return
-    plain = segment.transcript.split()
-    step = (segment.end - segment.start) / max(len(plain), 1)
-    for number, text in enumerate(plain):
+    plain_words = segment.transcript.split()
+    step = (segment.end - segment.start) / max(len(plain_words), 1)
+    for number, text in enumerate(plain_words):
         start = segment.start + number * step
         yield from _cut(text, start, start + step, segment.speaker_name)
 
 
 def _cut(text: str, start: float, end: float, speaker: str | None) -> Iterator[SpokenWord]:
     """Yield the comparable words of one written word: "forty-two" has two."""
-    found = list(terms(text))
-    begins = [0, *(term.start for term in found[1:]), len(text)]
-    for number, term in enumerate(found):
-        shown = text[begins[number] : begins[number + 1]]
-        yield SpokenWord(term.word, shown, start, end, speaker, glued=number > 0)
+    found_terms = list(terms(text))
+    begins = [0, *(term.start for term in found_terms[1:]), len(text)]
+    for number, term in enumerate(found_terms):
+        shown_text = text[begins[number] : begins[number + 1]]
+        yield SpokenWord(term.word, shown_text, start, end, speaker, glued=number > 0)
 
 
 def _stretches(
@@ -146,16 +146,16 @@ def _stretches(
 ) -> Iterator[tuple[float, list[SpokenWord], list[SpokenWord]]]:
     ours: list[SpokenWord] = []
     theirs: list[SpokenWord] = []
-    begin = said_until = 0.0
-    both = [*((True, word) for word in first), *((False, word) for word in second)]
-    for is_first, word in sorted(both, key=lambda entry: entry[1].start):
-        if (ours or theirs) and _ends_row(word.start - begin, word.start - said_until):
+    begin = speech_end = 0.0
+    tagged_words = [*((True, word) for word in first), *((False, word) for word in second)]
+    for is_first, word in sorted(tagged_words, key=lambda entry: entry[1].start):
+        if (ours or theirs) and _ends_row(word.start - begin, word.start - speech_end):
             yield begin, ours, theirs
             ours, theirs = [], []
         if not (ours or theirs):
             begin = word.start
         (ours if is_first else theirs).append(word)
-        said_until = max(said_until, word.end)
+        speech_end = max(speech_end, word.end)
     if ours or theirs:
         yield begin, ours, theirs
 
@@ -175,13 +175,13 @@ def _row(start: float, ours: Sequence[SpokenWord], theirs: Sequence[SpokenWord])
 
 
 def _passages(words: Sequence[SpokenWord], same: Sequence[bool]) -> Iterator[ComparedPassage]:
-    text, before = "", None
+    text, previous = "", None
     for word, is_same in zip(words, same, strict=True):
-        if before is not None and before == (is_same, word.speaker):
+        if previous is not None and previous == (is_same, word.speaker):
             text += word.text if word.glued else f" {word.text}"
             continue
-        if before is not None:
-            yield ComparedPassage(text, *before)
-        text, before = word.text, (is_same, word.speaker)
-    if before is not None:
-        yield ComparedPassage(text, *before)
+        if previous is not None:
+            yield ComparedPassage(text, *previous)
+        text, previous = word.text, (is_same, word.speaker)
+    if previous is not None:
+        yield ComparedPassage(text, *previous)

@@ -40,12 +40,12 @@ def as_markdown(transcript: Transcript, title: str) -> str:
     lines = [f"# {_escaped(title)}\n\n"]
     if names:
         lines.append(f"**Speakers:** {', '.join(map(_escaped, names))}\n\n")
-    before = None
+    previous_speaker = None
     for segment in transcript.segments:
-        who = speaker_of(segment)
-        if who != before:
-            lines.append(f"**{_escaped(who)}** · {clock(segment.start)}\n\n")
-        before = who
+        speaker = speaker_of(segment)
+        if speaker != previous_speaker:
+            lines.append(f"**{_escaped(speaker)}** · {clock(segment.start)}\n\n")
+        previous_speaker = speaker
         lines.append(f"{_escaped(_line(segment.transcript))}\n\n")
     return "".join(lines)
 
@@ -79,11 +79,11 @@ def cues(transcript: Transcript) -> Iterator[Cue]:
     """Return the captions: whole segments where they are short, else cut behind a sentence, a clause or a word."""
     for segment in transcript.segments:
         words = words_as_written(segment.utterances)
-        who = speaker_of(segment)
+        speaker = speaker_of(segment)
         if words:
-            yield from (Cue(part[0].start, part[-1].end, who, _written(part)) for part in _cut(words))
+            yield from (Cue(part[0].start, part[-1].end, speaker, _written(part)) for part in _cut(words))
         elif segment.transcript.strip():
-            yield Cue(segment.start, segment.end, who, _line(segment.transcript))
+            yield Cue(segment.start, segment.end, speaker, _line(segment.transcript))
 
 
 def speaker_of(segment: Segment) -> str:
@@ -107,9 +107,9 @@ def _cut(words: Sequence[Word]) -> Iterator[list[Word]]:
             yield part
             part = []
         while part and (_width(_written([*part, word])) > _CUE_CHARACTERS or word.end - part[0].start > _CUE_S):
-            kept = _kept(part)
-            yield part[:kept]
-            part = part[kept:]
+            count = _kept(part)
+            yield part[:count]
+            part = part[count:]
         part.append(word)
     if part:
         yield part

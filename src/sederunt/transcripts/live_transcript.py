@@ -42,23 +42,23 @@ def doubt(
             return "its host was lost in the middle of the meeting"
     if any(gap.cause in _CUT_SHORT for gap in gaps):
         return "its host was lost, and what was being said then never became final"
-    heard = {line.source for line in lines}
+    sources = {line.source for line in lines}
     for track in tracks:
-        if track["heard_s"] >= UNHEARD_S and track["source"] not in heard:
+        if track["heard_s"] >= UNHEARD_S and track["source"] not in sources:
             return f"{track['heard_s']:.0f} s were heard of {track['source']}, and no word was transcribed"
     return doubtful_time(lines)
 
 
 def doubtful_time(lines: Iterable[LiveLine]) -> str | None:
     """Return what is wrong with the times of published lines; None if they are possible."""
-    spoken: dict[tuple[str, str], list[LiveLine]] = {}
+    lines_by_voice: dict[tuple[str, str], list[LiveLine]] = {}
     for line in sorted(lines, key=lambda line: line.segment.start):
-        spoken.setdefault((line.source, line.voice), []).append(line)
+        lines_by_voice.setdefault((line.source, line.voice), []).append(line)
         for word in (word for utterance in line.segment.utterances for word in utterance.words):
             if word.end - word.start > LONGEST_WORD_S:
                 return f"one word lasts from {word.start:.1f} to {word.end:.1f} s"
-    for own in spoken.values():
-        for before, after in pairwise(own):
+    for voice_lines in lines_by_voice.values():
+        for before, after in pairwise(voice_lines):
             if before.segment.end - after.segment.start > OVERLAP_S:
                 return (
                     f"what one voice said until {before.segment.end:.1f} s goes on behind {after.segment.start:.1f} s"

@@ -29,10 +29,12 @@ class PartStore:
         self._stored = max((int(key.removeprefix(self._folder).removesuffix(".json")) + 1 for key in keys), default=0)
         if await self._objects.size(self._key) is not None:
             keys.append(self._key)
-        found = [FinishedPart.from_json(part) for key in keys for part in json.loads(await self._objects.get(key))]
+        stored_parts = [
+            FinishedPart.from_json(part) for key in keys for part in json.loads(await self._objects.get(key))
+        ]
         parts: list[FinishedPart] = []
         for part in sorted(
-            found, key=lambda part: part.start
+            stored_parts, key=lambda part: part.start
         ):  # of two programs, one of which did not know the other's
             if not parts or part.start >= parts[-1].end - SAME_S:
                 parts.append(part)

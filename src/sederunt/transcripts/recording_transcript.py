@@ -105,7 +105,7 @@ async def transcribe_recording(
     transcriber = _FileTranscriber(task, settings=settings, objects=objects, recording=recording, workload=workload)
     if len(channels) > 1 and not is_known(task.lang):
         transcriber.likely_lang = await transcriber.language(channels)
-    work = [transcriber.transcribe(channel, heard) for channel, heard in zip(channels, progress, strict=True)]
+    work = [transcriber.transcribe(channel, report) for channel, report in zip(channels, progress, strict=True)]
     results = await asyncio.gather(*work)
     transcript = await asyncio.to_thread(_transcript, recording, channels, results, facts.duration_s)  # takes seconds
     if not transcript.segments and not transcript.doubts:
@@ -113,18 +113,18 @@ async def transcribe_recording(
             look = partial(_loud_stretch, path, facts.duration_s, gives_way=gives_way)
             transcript = replace(transcript, doubts=await until_read(look))
     if facts.ends_early and recording.source_bot_id is None:
-        missing = Doubt(start=facts.duration_s, end=max(facts.duration_s, facts.stated_s or 0.0), why=ENDS_EARLY)
-        transcript = replace(transcript, doubts=(*transcript.doubts, missing))
+        missing_end = Doubt(start=facts.duration_s, end=max(facts.duration_s, facts.stated_s or 0.0), why=ENDS_EARLY)
+        transcript = replace(transcript, doubts=(*transcript.doubts, missing_end))
     return transcript
 
 
 def _loud_stretch(path: Path, duration_s: float, *, gives_way: int, left: threading.Event) -> tuple[Doubt, ...]:
     """Return one doubt from the first loud second of a file without words to the last one; none where all is quiet."""
     blocks = read_pcm_sandboxed(path, duration_s=duration_s, block_s=LOUD_S, gives_way=gives_way, left=left)
-    loud = [block.start_s for block in blocks if float((block.samples**2).mean()) >= LOUD**2]
-    if not loud:
+    loud_starts_s = [block.start_s for block in blocks if float((block.samples**2).mean()) >= LOUD**2]
+    if not loud_starts_s:
         return ()
-    return (Doubt(start=loud[0], end=min(loud[-1] + LOUD_S, duration_s), why=NO_WORD_AT_ALL),)
+    return (Doubt(start=loud_starts_s[0], end=min(loud_starts_s[-1] + LOUD_S, duration_s), why=NO_WORD_AT_ALL),)
 
 
 class _FileTranscriber:
@@ -143,9 +143,9 @@ class _FileTranscriber:
         """Return the first sure language among the channels; None where none is."""
         for channel in channels:
             task = replace(self._task, channel=channel)
-            found = await self._workload.run(partial(self._provider.language, self._settings, task))
-            if found is not None:
-                return found
+            lang = await self._workload.run(partial(self._provider.language, self._settings, task))
+            if lang is not None:
+                return lang
         return None
 
     async def transcribe(self, channel: CallChannel | None, on_progress: Callable[[float], None]) -> Result:
@@ -153,20 +153,20 @@ class _FileTranscriber:
         assert length_s is not None
         name = "parts" if channel is None else channel.name
         parts = PartStore(self._objects, f"recordings/{self._recording.id}/transcript/{name}.json")
-        finished = await parts.read()
-        if finished:
+        finished_parts = await parts.read()
+        if finished_parts:
             logger.info(
                 "transcription resumed",
                 action="transcription_resumed",
                 recording_id=str(self._recording.id),
-                parts=len(finished),
-                seconds=round(sum(part.end - part.start for part in finished), 1),
+                parts=len(finished_parts),
+                seconds=round(sum(part.end - part.start for part in finished_parts), 1),
             )
         task = replace(
             self._task,
             channel=channel,
             likely_lang=self.likely_lang,
-            resume=finished,
+            resume=finished_parts,
             on_part=parts.writer(),
             on_progress=on_progress,
             lane=self._workload.lane(sound_s=length_s, length_s=length_s),
@@ -178,7 +178,7 @@ def _transcript(
     recording: Recording, channels: Sequence[CallChannel | None], results: Sequence[Result], duration_s: float
 ) -> Transcript:
     """Return one transcript of all channels; whoever speaks in one of several is one voice."""
-    most = max(results, key=lambda result: (result.detected_lang is not None, _words(result)))
+    fullest = max(results, key=lambda result: (result.detected_lang is not None, _words(result)))
     speeches = [
         SourceSpeech(
             source="file" if channel is None else channel.name,
@@ -188,7 +188,7 @@ def _transcript(
         )
         for channel, result in zip(channels, results, strict=True)
     ]
-    transcript = attribute(speeches, MeetingFacts(duration_s=duration_s), detected_lang=most.detected_lang)
+    transcript = attribute(speeches, MeetingFacts(duration_s=duration_s), detected_lang=fullest.detected_lang)
     if recording.config.profanity_filter and not all(result.masked for result in results):
         transcript = mask(transcript, transcript.detected_lang or recording.config.lang)
     doubts = sorted((doubt for result in results for doubt in result.doubts), key=lambda doubt: doubt.start)
@@ -201,11 +201,11 @@ def _words(result: Result) -> int:
 
 def _together(on_progress: Callable[[float], None], channels: int) -> list[Callable[[float], None]]:
     """Return what passes on the progress of each channel, as the mean of all."""
-    done = [0.0] * channels
+    seconds_done = [0.0] * channels
 
     def heard(number: int, done_s: float) -> None:
-        done[number] = done_s
-        on_progress(sum(done) / channels)
+        seconds_done[number] = done_s
+        on_progress(sum(seconds_done) / channels)
 
     return [partial(heard, number) for number in range(channels)]
 
@@ -225,12 +225,12 @@ def _occasionally(on_progress: OnProgress, duration_s: float) -> Callable[[float
     """Return what passes progress on, for the provider's thread: only what is worth telling, without waiting."""
     loop = asyncio.get_running_loop()
     step_s = max(duration_s * PROGRESS_SHARE, PROGRESS_LEAST_S)
-    told_s = 0.0
+    reported_s = 0.0
 
     def heard(done_s: float) -> None:
-        nonlocal told_s
-        if done_s - told_s >= step_s and done_s < duration_s - NEARLY_S:
-            told_s = done_s
+        nonlocal reported_s
+        if done_s - reported_s >= step_s and done_s < duration_s - NEARLY_S:
+            reported_s = done_s
             asyncio.run_coroutine_threadsafe(on_progress(done_s, duration_s), loop)
 
     return heard

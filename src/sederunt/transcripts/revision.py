@@ -47,17 +47,17 @@ def to_read(wordless: Sequence[Stretch], lines: Iterable[LiveLine]) -> list[Stre
         lines: of the source.
     """
     spans = [_span(line) for line in lines]
-    found: list[Stretch] = []
+    ranges: list[Stretch] = []
     for stretch in wordless:
-        held = [stretch, *(span for span in spans if _shared_s(span, stretch) >= -BESIDE_S)]
-        found.append((max(0.0, min(held)[0] - AROUND_S), max(end for _, end in held) + AROUND_S))
-    joined: list[Stretch] = []
-    for start, end in sorted(found):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        group = [stretch, *(span for span in spans if _shared_s(span, stretch) >= -BESIDE_S)]
+        ranges.append((max(0.0, min(group)[0] - AROUND_S), max(end for _, end in group) + AROUND_S))
+    merged: list[Stretch] = []
+    for start, end in sorted(ranges):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
-            joined.append((start, end))
-    return joined
+            merged.append((start, end))
+    return merged
 
 
 def revision(lines: Sequence[LiveLine], wordless: Sequence[Stretch], read: Iterable[Utterance]) -> Revision:
@@ -73,7 +73,7 @@ def revision(lines: Sequence[LiveLine], wordless: Sequence[Stretch], read: Itera
     """
     lines = sorted(lines, key=_span)
     spans = [_span(line) for line in lines]
-    own: defaultdict[int, list[Utterance]] = defaultdict(list)
+    parts_by_line: defaultdict[int, list[Utterance]] = defaultdict(list)
     added: list[Utterance] = []
     for utterance in read:
         places: list[int | None] = [_place((word.start + word.end) / 2, spans, wordless) for word in utterance.words]
@@ -81,16 +81,22 @@ def revision(lines: Sequence[LiveLine], wordless: Sequence[Stretch], read: Itera
             if place is not None and place <= _NOBODYS:
                 added += cut_at_pauses(part, PAUSE_S)
             elif place is not None:
-                own[place].append(part)
-    told = [word for line in lines for word in words_of(line)]
+                parts_by_line[place].append(part)
+    published_words = [word for line in lines for word in words_of(line)]
     return Revision(
         revised=tuple(
-            (line, said)
-            for line, span, said in ((lines[place], spans[place], _one(parts)) for place, parts in sorted(own.items()))
+            (line, reading)
+            for line, span, reading in (
+                (lines[place], spans[place], _one(parts)) for place, parts in sorted(parts_by_line.items())
+            )
             if any(_shared_s(span, stretch) >= SHARED_S for stretch in wordless)
-            and len(said.words) > len(words_of(line))
+            and len(reading.words) > len(words_of(line))
         ),
-        added=tuple(new for utterance in added if (new := _without_seam(utterance, told)) is not None),
+        added=tuple(
+            new_utterance
+            for utterance in added
+            if (new_utterance := _without_seam(utterance, published_words)) is not None
+        ),
     )
 
 
@@ -102,13 +108,13 @@ def words_of(line: LiveLine) -> list[Word]:
 def _place(at_s: float, spans: Sequence[Stretch], wordless: Sequence[Stretch]) -> int | None:
     """Return whose a word at a moment is: that line's index; `_NOBODYS` or below, one number for each place between
     lines; or None where it was not asked for."""
-    behind = bisect_right(spans, at_s + NEAR_S, key=lambda span: span[0])
-    for index in range(behind - 1, max(-1, behind - 1 - _TOGETHER), -1):
+    index_behind = bisect_right(spans, at_s + NEAR_S, key=lambda span: span[0])
+    for index in range(index_behind - 1, max(-1, index_behind - 1 - _TOGETHER), -1):
         if at_s <= spans[index][1] + NEAR_S:
             return index
-    asked = any(start - NEAR_S <= at_s <= end + NEAR_S for start, end in wordless)
+    is_requested = any(start - NEAR_S <= at_s <= end + NEAR_S for start, end in wordless)
     # Apart by the lines between them: new words enclose no line that was told.
-    return _NOBODYS - bisect_right(spans, at_s, key=lambda span: span[0]) if asked else None
+    return _NOBODYS - bisect_right(spans, at_s, key=lambda span: span[0]) if is_requested else None
 
 
 def _one(parts: Sequence[Utterance]) -> Utterance:
@@ -123,18 +129,22 @@ def _one(parts: Sequence[Utterance]) -> Utterance:
     )
 
 
-def _without_seam(utterance: Utterance, told: Iterable[Word]) -> Utterance | None:
+def _without_seam(utterance: Utterance, published_words: Iterable[Word]) -> Utterance | None:
     """Return new words without a first or last one that the line beside them has: both readings heard it.
 
     None where no word is left.
     """
-    first, last, begin, end = utterance.words[0], utterance.words[-1], False, False
-    for word in told:
-        begin |= folded(word.word) == folded(first.word) and abs(word.end - first.start) <= AROUND_S
-        end |= folded(word.word) == folded(last.word) and abs(word.start - last.end) <= AROUND_S
+    first, last, drops_first, drops_last = utterance.words[0], utterance.words[-1], False, False
+    for word in published_words:
+        drops_first |= folded(word.word) == folded(first.word) and abs(word.end - first.start) <= AROUND_S
+        drops_last |= folded(word.word) == folded(last.word) and abs(word.start - last.end) <= AROUND_S
     count = len(utterance.words)
-    kept = [part for fresh, part in runs(utterance, [begin <= n < count - end for n in range(count)]) if fresh]
-    return kept[0] if kept and folded(kept[0].transcript) else None
+    remaining = [
+        part
+        for is_new, part in runs(utterance, [drops_first <= index < count - drops_last for index in range(count)])
+        if is_new
+    ]
+    return remaining[0] if remaining and folded(remaining[0].transcript) else None
 
 
 def _span(line: LiveLine) -> Stretch:

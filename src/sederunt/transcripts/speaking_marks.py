@@ -100,12 +100,12 @@ class Marks:
     def within(self, start: float, end: float) -> Iterable[tuple[float, tuple[str, ...]]]:
         """Yield (seconds, who) of the marked time between two moments."""
         for index in range(max(0, bisect_right(self._starts, start) - 1), len(self._stretches)):
-            begin, finish, who = self._stretches[index]
+            begin, finish, keys = self._stretches[index]
             if begin >= end:
                 return
             length = min(finish, end) - max(begin, start)
             if length > 0:
-                yield length, who
+                yield length, keys
 
     def owners(self, turns: Sequence[Interval]) -> dict[Interval, str]:
         """Return whose turns of one voice each are, where the marks about a turn are of one participant alone.
@@ -117,14 +117,20 @@ class Marks:
         starts = [start for start, _ in turns]
         for key, spans in self._marks.items():
             for start, end in union(spans, pause=MARK_PAUSE_S):
-                near = turns[bisect_left(starts, start - 2 * STRAY_S) : bisect_right(starts, start + 2 * STRAY_S)]
-                distance, nearest = min(((abs(a - start) + abs(b - end), (a, b)) for a, b in near), default=(inf, None))
+                nearby = turns[bisect_left(starts, start - 2 * STRAY_S) : bisect_right(starts, start + 2 * STRAY_S)]
+                distance, nearest = min(
+                    (
+                        (abs(turn_start - start) + abs(turn_end - end), (turn_start, turn_end))
+                        for turn_start, turn_end in nearby
+                    ),
+                    default=(inf, None),
+                )
                 if nearest is not None and distance <= 2 * STRAY_S:
                     claims.setdefault(nearest, set()).add(key)
-                behind = bisect_right(starts, start + INSIDE_S)
-                for a, b in turns[max(0, behind - 2) : behind]:
-                    if a - INSIDE_S <= start and end <= b + INSIDE_S:
-                        claims.setdefault((a, b), set()).add(key)
+                index_behind = bisect_right(starts, start + INSIDE_S)
+                for turn_start, turn_end in turns[max(0, index_behind - 2) : index_behind]:
+                    if turn_start - INSIDE_S <= start and end <= turn_end + INSIDE_S:
+                        claims.setdefault((turn_start, turn_end), set()).add(key)
         return {turn: next(iter(keys)) for turn, keys in claims.items() if len(keys) == 1}
 
     def match(self, spoken: Iterable[Interval]) -> MarkMatch:
@@ -132,9 +138,9 @@ class Marks:
         weight: dict[str, float] = {}
         seconds: dict[str, float] = {}
         for start, end in spoken:
-            for length, who in self.within(start, end):
-                for key in who:
-                    share = ALONE if len(who) == 1 else SHARED / len(who)
+            for length, keys in self.within(start, end):
+                for key in keys:
+                    share = ALONE if len(keys) == 1 else SHARED / len(keys)
                     weight[key] = weight.get(key, 0.0) + length * share
                     seconds[key] = seconds.get(key, 0.0) + length
         return MarkMatch(weight, seconds)
@@ -142,18 +148,18 @@ class Marks:
 
 def marked(participant: Participant, *, started_ms: int, duration_s: float) -> list[Interval]:
     """Return when a participant was marked as speaking, cut to the recording; an open mark lasts to its end."""
-    found: list[Interval] = []
-    since: float | None = None
+    intervals: list[Interval] = []
+    since_s: float | None = None
     for event in sorted(participant.events, key=lambda event: event.timestamp):
         moment = min(duration_s, max(0.0, (event.timestamp - started_ms) / 1000))
         if event.type is SpeakingKind.STARTED:
-            since = moment if since is None else since
-        elif since is not None:
-            found.append((since, moment))
-            since = None
-    if since is not None:
-        found.append((since, duration_s))
-    return [(start, end) for start, end in found if end > start]
+            since_s = moment if since_s is None else since_s
+        elif since_s is not None:
+            intervals.append((since_s, moment))
+            since_s = None
+    if since_s is not None:
+        intervals.append((since_s, duration_s))
+    return [(start, end) for start, end in intervals if end > start]
 
 
 def lag_s(
@@ -169,20 +175,20 @@ def lag_s(
     told apart but nameless, is compared with whoever fits it best, and without those all speech with all marks.
     """
     pairs = [(list(marks[key]), union(spoken[key])) for key in spoken if marks.get(key)]
-    told_apart = [] if pairs else [union(voice) for voice in voices]
-    if not pairs and not told_apart:
+    nameless_voices = [] if pairs else [union(voice) for voice in voices]
+    if not pairs and not nameless_voices:
         pairs = [(union(i for spans in marks.values() for i in spans), union(i for s in spoken.values() for i in s))]
 
     def covered(lag: float) -> float:
-        moved = [shifted(spans, -lag) for spans in marks.values()] if told_apart else []
-        best = sum(max((overlap(spans, voice) for spans in moved), default=0.0) for voice in told_apart)
-        return best + sum(overlap(shifted(spans, -lag), speech) for spans, speech in pairs)
+        moved = [shifted(spans, -lag) for spans in marks.values()] if nameless_voices else []
+        nameless_s = sum(max((overlap(spans, voice) for spans in moved), default=0.0) for voice in nameless_voices)
+        return nameless_s + sum(overlap(shifted(spans, -lag), speech) for spans, speech in pairs)
 
     lags = [step * LAG_STEP_S for step in range(round(MOST_LAG_S / LAG_STEP_S) + 1)]
     late = max(lags, key=lambda lag: round(covered(lag), 6))
     early = -max(lags, key=lambda lag: round(covered(-lag), 6))
-    heard = [*(speech for _, speech in pairs), *told_apart]
-    speech_s = sum(end - start for speech in heard for start, end in speech)
+    all_speech = [*(speech for _, speech in pairs), *nameless_voices]
+    speech_s = sum(end - start for speech in all_speech for start, end in speech)
     return early if covered(early) > covered(late) + EARLY_SHARE * speech_s else late
 
 
@@ -194,13 +200,13 @@ def shifted(intervals: Iterable[Interval], seconds: float) -> list[Interval]:
 
 def union(intervals: Iterable[Interval], *, pause: float = 0.0) -> list[Interval]:
     """Return the intervals in order, joined where they overlap or no longer pause lies between them."""
-    joined: list[Interval] = []
+    merged: list[Interval] = []
     for start, end in sorted(intervals):
-        if joined and start <= joined[-1][1] + pause:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        if merged and start <= merged[-1][1] + pause:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
-            joined.append((start, end))
-    return joined
+            merged.append((start, end))
+    return merged
 
 
 def overlap(some: Sequence[Interval], others: Sequence[Interval]) -> float:

@@ -32,12 +32,12 @@ def unheard(source: PcmSource, words: Iterable[Word]) -> list[tuple[float, float
     from sederunt.transcription.whisper import speech
     from sederunt.transcription.whisper.sound import UnreadSound
 
-    told, sound, stretches = list(words), UnreadSound(source), list[tuple[float, float]]()
+    word_list, sound, stretches = list(words), UnreadSound(source), list[tuple[float, float]]()
     while True:
         sound.skip_silence()
         samples, _ = sound.look(LOOK_S)
         if not len(samples):
-            return still_without(stretches, told)
+            return still_without(stretches, word_list)
         at_s = sound.position_s
         for start, end in speech.listen(samples).audible():
             if stretches and at_s + start - stretches[-1][1] <= ONE_STRETCH_S:  # it goes on behind the last look
@@ -52,5 +52,5 @@ def still_without(stretches: Sequence[tuple[float, float]], words: Iterable[Word
     from sederunt.transcription.whisper import reading
     from sederunt.transcription.whisper.decoding import TimedWord
 
-    told = [TimedWord(word.word, word.start, word.end, word.confidence) for word in words]
-    return reading.uncovered(stretches, told)
+    timed_words = [TimedWord(word.word, word.start, word.end, word.confidence) for word in words]
+    return reading.uncovered(stretches, timed_words)

@@ -50,8 +50,8 @@ class VendorMemory:
         self._loop = asyncio.get_running_loop()
 
     def read(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self._wait_for(_read(self._objects, self._key))
-        return dict(_files(found))
+        stored: Mapping[str, Any] = self._wait_for(_read(self._objects, self._key))
+        return dict(_files(stored))
 
     def write(self, notes: Mapping[str, Any]) -> None:
         data = json.dumps({**self._owner.to_json(), "files": notes}).encode()
@@ -96,11 +96,11 @@ async def keep_copies_only(objects: Objects, resource_id: UUID) -> None:
 
 async def copies_of(objects: Objects, resource_id: UUID) -> dict[str, list[VendorCopy]]:
     """Return what vendors keep of a resource, by the object that notes it."""
-    found: dict[str, list[VendorCopy]] = {}
+    copies: dict[str, list[VendorCopy]] = {}
     for key in await objects.keys(prefix_of(resource_id)):
         stored = await _read(objects, key)
         credential = stored.get("credential_id")
-        found[key] = [
+        copies[key] = [
             VendorCopy(
                 provider=stored["provider"],
                 account_id=UUID(stored["account_id"]),
@@ -110,7 +110,7 @@ async def copies_of(objects: Objects, resource_id: UUID) -> dict[str, list[Vendo
             for _, notes in _files(stored)
             for copy in notes.get("copies", ())
         ]
-    return found
+    return copies
 
 
 def prefix_of(resource_id: UUID) -> str:

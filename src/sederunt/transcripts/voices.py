@@ -79,18 +79,18 @@ def named_voices(matches: Mapping[int, MarkMatch], totals_s: Mapping[int, float]
     believed from a third of its marks on. One participant may have two voices: a voice that was split, or a guest
     beside them.
     """
-    found: dict[int, str] = {}
-    order = sorted(matches, key=lambda number: -max(matches[number].seconds.values(), default=0.0))
-    for number in order:
+    names: dict[int, str] = {}
+    numbers = sorted(matches, key=lambda number: -max(matches[number].seconds.values(), default=0.0))
+    for number in numbers:
         if (key := matches[number].sure(totals_s[number])) is not None:
-            found[number] = key
-    for number in order:
-        if number not in found:
-            rest = matches[number].without(set(found.values()))
+            names[number] = key
+    for number in numbers:
+        if number not in names:
+            rest = matches[number].without(set(names.values()))
             key = rest.sure(totals_s[number] * REST_SHARE)
             if key is not None and rest.weight[key] >= REST_SHARE * sum(matches[number].weight.values()):
-                found[number] = key
-    return found
+                names[number] = key
+    return names
 
 
 def somebody_else(part: Utterance, key: str, marks: Marks) -> str | None:
