@@ -92,9 +92,9 @@ def _is_voiced(packet: Packet, voice: _Voice) -> bool:
         return False
     if packet.level is not None:
         return packet.level >= LOUD
-    by_encoder = opus.voice_flag(packet.payload)
-    if by_encoder is not None:
-        return by_encoder
+    encoder_flag = opus.voice_flag(packet.payload)
+    if encoder_flag is not None:
+        return encoder_flag
     rate = len(packet.payload) / packet.duration
     if rate > voice.usual_rate:
         voice.usual_rate += (rate - voice.usual_rate) * 0.2

@@ -44,13 +44,13 @@ class Anchor(Generic[Item]):
 
     def set(self, frames: Iterable[tuple[int, float]]) -> None:
         """Set the anchor by the least delayed of these (tick, at_ms)."""
-        first: int | None = None
+        first_tick: int | None = None
         for tick, at_ms in frames:
             zero_ms = at_ms - tick / self._per_ms
-            first = tick if first is None else first
+            first_tick = tick if first_tick is None else first_tick
             self._zero_ms = zero_ms if self._zero_ms is None else min(self._zero_ms, zero_ms)
-        if first is not None and self._zero_ms is not None:
-            overlap_ms = self._end_ms - (self._zero_ms + first / self._per_ms)
+        if first_tick is not None and self._zero_ms is not None:
+            overlap_ms = self._end_ms - (self._zero_ms + first_tick / self._per_ms)
             if 0 < overlap_ms <= JUMP_MS:
                 self._zero_ms += overlap_ms
 

@@ -171,16 +171,16 @@ class _Recording:
             self._repeated += 1
             return
         track.keep(packet)
-        at = round(packet.start * opus.RATE)
-        if self._end is not None and at >= self._end:
+        start_sample = round(packet.start * opus.RATE)
+        if self._end is not None and start_sample >= self._end:
             return
-        before = self._mixer.position
-        self._mixer.advance(at, self._voices())
-        for first, samples in track.voice.decode(packet):
-            self._mixer.add(first, samples)
+        previous_position = self._mixer.position
+        self._mixer.advance(start_sample, self._voices())
+        for first_sample, samples in track.voice.decode(packet):
+            self._mixer.add(first_sample, samples)
             if track.listen(samples):
-                self._mark_heard(first, len(samples))
-        if self._progress and self._end and self._mixer.position != before:
+                self._mark_heard(first_sample, len(samples))
+        if self._progress and self._end and self._mixer.position != previous_position:
             self._progress(min(1.0, self._mixer.position / self._end))
 
     def __enter__(self) -> "_Recording":

@@ -9,21 +9,21 @@ def is_whole(payload: bytes) -> bool:
 
     The muxer looks into each picture of AV1, and gives up a whole file for one that is damaged.
     """
-    at: int | None = 0
-    while at is not None and at < len(payload):
-        at = _after_unit(payload, at)
-    return bool(payload) and at == len(payload)
+    position: int | None = 0
+    while position is not None and position < len(payload):
+        position = _after_unit(payload, position)
+    return bool(payload) and position == len(payload)
 
 
-def _after_unit(payload: bytes, at: int) -> int | None:
+def _after_unit(payload: bytes, position: int) -> int | None:
     """Return where the unit that begins here ends; None where none does."""
-    head = payload[at]
+    head = payload[position]
     if head & _FORBIDDEN or not head & _HAS_SIZE:
         return None
-    at += 2 if head & _HAS_EXTENSION else 1
+    position += 2 if head & _HAS_EXTENSION else 1
     size = 0
-    for place, byte in enumerate(payload[at : at + _MOST_SIZE_BYTES]):
-        size |= (byte & 0x7F) << 7 * place
+    for index, byte in enumerate(payload[position : position + _MOST_SIZE_BYTES]):
+        size |= (byte & 0x7F) << 7 * index
         if not byte & 0x80:
-            return at + place + 1 + size
+            return position + index + 1 + size
     return None

@@ -47,14 +47,14 @@ _EXIF_BEGINNING = b"Exif\0\0"
 
 def _orientation(jpeg: bytes) -> int:
     """Return how a JPEG is to be turned, as its EXIF says; 1, upright, where it says nothing that makes sense."""
-    at = 2
+    position = 2
     try:
-        while jpeg[at] == 0xFF and jpeg[at + 1] != _SCAN:
-            (length,) = struct.unpack_from(">H", jpeg, at + 2)
-            content = jpeg[at + 4 : at + 2 + length]
-            if jpeg[at + 1] == _EXIF and content.startswith(_EXIF_BEGINNING):
+        while jpeg[position] == 0xFF and jpeg[position + 1] != _SCAN:
+            (length,) = struct.unpack_from(">H", jpeg, position + 2)
+            content = jpeg[position + 4 : position + 2 + length]
+            if jpeg[position + 1] == _EXIF and content.startswith(_EXIF_BEGINNING):
                 return _orientation_of_tiff(content[len(_EXIF_BEGINNING) :])
-            at += 2 + length
+            position += 2 + length
     except (IndexError, struct.error):  # cut short: the decoder judges that
         pass
     return 1
@@ -62,9 +62,9 @@ def _orientation(jpeg: bytes) -> int:
 
 def _orientation_of_tiff(tiff: bytes) -> int:
     order = "<" if tiff[:2] == b"II" else ">"
-    (at,) = struct.unpack_from(f"{order}I", tiff, 4)
-    (count,) = struct.unpack_from(f"{order}H", tiff, at)
-    for entry in range(at + 2, at + 2 + 12 * count, 12):
+    (position,) = struct.unpack_from(f"{order}I", tiff, 4)
+    (count,) = struct.unpack_from(f"{order}H", tiff, position)
+    for entry in range(position + 2, position + 2 + 12 * count, 12):
         tag, _, _, value = struct.unpack_from(f"{order}HHIH", tiff, entry)
         if tag == _ORIENTATION:
             return value if value in _STEPS else 1
@@ -72,19 +72,19 @@ def _orientation_of_tiff(tiff: bytes) -> int:
 
 
 def _framed(picture: Picture, orientation: int) -> Picture:
-    on_its_side = orientation >= _ON_ITS_SIDE
-    width, height = (picture.height, picture.width) if on_its_side else (picture.width, picture.height)
+    is_on_its_side = orientation >= _ON_ITS_SIDE
+    width, height = (picture.height, picture.width) if is_on_its_side else (picture.width, picture.height)
     place = fit(width, height, Tile(source="", x=0, y=0, width=WIDTH, height=HEIGHT))
-    width, height = (place.height, place.width) if on_its_side else (place.width, place.height)
-    stored = picture.reformat(width=width, height=height, format="rgba").to_ndarray()
+    width, height = (place.height, place.width) if is_on_its_side else (place.width, place.height)
+    pixels = picture.reformat(width=width, height=height, format="rgba").to_ndarray()
     rows, columns = _STEPS[orientation]
-    turned = stored[::rows, ::columns]
-    turned = turned.swapaxes(0, 1) if on_its_side else turned
+    upright = pixels[::rows, ::columns]
+    upright = upright.swapaxes(0, 1) if is_on_its_side else upright
     # What lies under transparent pixels is not meant to be seen: the frame is black.
-    small = turned[..., :3].astype(np.uint16) * turned[..., 3:] // 255
+    blended = upright[..., :3].astype(np.uint16) * upright[..., 3:] // 255
     canvas = Picture(WIDTH, HEIGHT, "rgb24").to_ndarray()
     canvas[:] = 0
-    canvas[place.y : place.y + place.height, place.x : place.x + place.width] = small
+    canvas[place.y : place.y + place.height, place.x : place.x + place.width] = blended
     return Picture.from_ndarray(canvas, format="rgb24")
 
 
@@ -94,6 +94,6 @@ def _jpeg(picture: Picture) -> bytes:
     encoder.width, encoder.height, encoder.pix_fmt = WIDTH, HEIGHT, "yuvj420p"
     encoder.time_base = Fraction(1, 1)
     encoder.qmin = encoder.qmax = QUALITY
-    made = picture.reformat(format="yuvj420p")
-    made.pts = 0
-    return b"".join(bytes(packet) for packet in [*encoder.encode(made), *encoder.encode(None)])
+    converted = picture.reformat(format="yuvj420p")
+    converted.pts = 0
+    return b"".join(bytes(packet) for packet in [*encoder.encode(converted), *encoder.encode(None)])

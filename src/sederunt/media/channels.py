@@ -43,48 +43,48 @@ class CallChannel:
 
 def separate_channels(blocks: Iterable[Stereo]) -> tuple[CallChannel, CallChannel] | None:
     """Return both channels where each has somebody of its own; None for every other sound."""
-    heard = [loudness(block) for block in blocks]
-    found = np.concatenate(heard) if heard else np.zeros((0, 2), np.float32)
-    if not len(found) or float(found.max(axis=0).min()) <= SILENT_DB:
+    parts = [loudness(block) for block in blocks]
+    frames_db = np.concatenate(parts) if parts else np.zeros((0, 2), np.float32)
+    if not len(frames_db) or float(frames_db.max(axis=0).min()) <= SILENT_DB:
         return None
-    levels = _levels(found)
-    floors = np.percentile(found, 10, axis=0) - levels
-    relative = found - levels
-    active = relative > np.maximum(HEARD_DB, floors + ABOVE_NOISE_DB)
-    softer = relative[:, ::-1] < relative - ALONE_DB
-    alone = (active & (softer | ~active[:, ::-1])).sum(axis=0)
-    anything = int(active.any(axis=1).sum())
-    least = max(ALONE_S * RATE / FRAME, ALONE_SHARE * anything)
-    if int(alone.min()) < least or int(alone.sum()) < MOSTLY * anything:
+    levels = _levels(frames_db)
+    floors = np.percentile(frames_db, 10, axis=0) - levels
+    relative = frames_db - levels
+    is_active = relative > np.maximum(HEARD_DB, floors + ABOVE_NOISE_DB)
+    is_softer = relative[:, ::-1] < relative - ALONE_DB
+    alone_frames = (is_active & (is_softer | ~is_active[:, ::-1])).sum(axis=0)
+    active_frames = int(is_active.any(axis=1).sum())
+    least_frames = max(ALONE_S * RATE / FRAME, ALONE_SHARE * active_frames)
+    if int(alone_frames.min()) < least_frames or int(alone_frames.sum()) < MOSTLY * active_frames:
         return None
-    both = (float(levels[0]), float(levels[1]))
-    return CallChannel(number=0, levels_db=both), CallChannel(number=1, levels_db=both)
+    levels_db = (float(levels[0]), float(levels[1]))
+    return CallChannel(number=0, levels_db=levels_db), CallChannel(number=1, levels_db=levels_db)
 
 
 def one_channel(blocks: Iterable[Stereo], channel: CallChannel) -> Iterator[Samples]:
     """Yield the sound of one channel; silence where it has only what it picked up of the other."""
     reach = BESIDE + NEAR
-    held, seen = np.zeros((0, 2), np.float32), 0  # `seen`: frames of `held` that were given, and are looked back at
+    buffer, seen_frames = np.zeros((0, 2), np.float32), 0  # frames of `buffer` that were yielded, kept to look back at
     for block in chain(blocks, [None]):
-        ended = block is None
-        held = held if block is None else np.concatenate([held, block])
-        last = len(held) // FRAME if not ended else -(-len(held) // FRAME)
-        until = last if ended else max(seen, last - reach)
-        if until > seen:
-            silent = np.repeat(echoes(loudness(held[: last * FRAME]), channel), FRAME)
-            part = slice(seen * FRAME, min(until * FRAME, len(held)))
-            yield np.where(silent[part], np.float32(0), held[part, channel.number])
-        kept = max(0, until - reach)
-        held, seen = held[kept * FRAME :], until - kept
+        is_end = block is None
+        buffer = buffer if block is None else np.concatenate([buffer, block])
+        last_frame = len(buffer) // FRAME if not is_end else -(-len(buffer) // FRAME)
+        end_frame = last_frame if is_end else max(seen_frames, last_frame - reach)
+        if end_frame > seen_frames:
+            is_echo = np.repeat(echoes(loudness(buffer[: last_frame * FRAME]), channel), FRAME)
+            part = slice(seen_frames * FRAME, min(end_frame * FRAME, len(buffer)))
+            yield np.where(is_echo[part], np.float32(0), buffer[part, channel.number])
+        first_kept = max(0, end_frame - reach)
+        buffer, seen_frames = buffer[first_kept * FRAME :], end_frame - first_kept
 
 
-def echoes(heard: Loudness, channel: CallChannel) -> Flags:
+def echoes(frames_db: Loudness, channel: CallChannel) -> Flags:
     """Return in which frames a channel has nothing but what it picked up of the other."""
-    relative = heard - np.asarray(channel.levels_db, np.float32)
-    own, other = relative[:, channel.number], _widest(relative[:, 1 - channel.number], BESIDE)
-    softer = own < other - ECHO_DB
-    speaks = _widest((~softer & (own > HEARD_DB)).astype(np.float32), NEAR) > 0
-    return np.asarray(softer & (other > HEARD_DB) & ~speaks)
+    relative = frames_db - np.asarray(channel.levels_db, np.float32)
+    own_db, other_db = relative[:, channel.number], _widest(relative[:, 1 - channel.number], BESIDE)
+    is_softer = own_db < other_db - ECHO_DB
+    is_speaking = _widest((~is_softer & (own_db > HEARD_DB)).astype(np.float32), NEAR) > 0
+    return np.asarray(is_softer & (other_db > HEARD_DB) & ~is_speaking)
 
 
 def loudness(samples: Stereo) -> Loudness:
@@ -94,10 +94,10 @@ def loudness(samples: Stereo) -> Loudness:
     return np.asarray(10 * np.log10(powers), np.float32)
 
 
-def _levels(heard: Loudness) -> NDArray[np.float32]:
+def _levels(frames_db: Loudness) -> NDArray[np.float32]:
     """Return how loud what is loud is on average, however much of the time nobody speaks."""
-    powers = 10 ** (heard.astype(np.float64) / 10)
-    return np.asarray((powers * heard).sum(axis=0) / powers.sum(axis=0), np.float32)
+    powers = 10 ** (frames_db.astype(np.float64) / 10)
+    return np.asarray((powers * frames_db).sum(axis=0) / powers.sum(axis=0), np.float32)
 
 
 def _widest(values: NDArray[np.float32], reach: int) -> NDArray[np.float32]:

@@ -78,8 +78,8 @@ def compose(
 
     Without any picture the target holds the sound alone.
     """
-    with ThreadPoolExecutor(1, thread_name_prefix="compose", initializer=_step_back) as behind:
-        return behind.submit(_compose, pieces, audio, target, layout, progress).result()
+    with ThreadPoolExecutor(1, thread_name_prefix="compose", initializer=_step_back) as executor:
+        return executor.submit(_compose, pieces, audio, target, layout, progress).result()
 
 
 def _step_back() -> None:
@@ -97,32 +97,32 @@ def _compose(
     with tempfile.TemporaryFile(dir=target.parent) as scratch:
         spool = Spool(scratch, lambda data, salvage: read_video_piece(data, salvage=salvage))
         spool.fill(pieces)
-        first: dict[tuple[str, Codec], VideoFrame] = {}
+        first_frames: dict[tuple[str, Codec], VideoFrame] = {}
         for frame in spool.items():
             if frame.keyframe:
-                first.setdefault((frame.source, frame.codec), frame)
-        alone = len(first) == 1 and next(iter(first))[1] in WEBM_CODECS
+                first_frames.setdefault((frame.source, frame.codec), frame)
+        is_only_source = len(first_frames) == 1 and next(iter(first_frames))[1] in WEBM_CODECS
         with _File(target, audio) as file:
-            if alone:
-                work: _TakenOver | _Composed = _TakenOver(file, next(iter(first.values())))
+            if is_only_source:
+                writer: _TakenOver | _Composed = _TakenOver(file, next(iter(first_frames.values())))
             else:
-                work = _Composed(file, layout, has_pictures=bool(first))
-            read = 0
+                writer = _Composed(file, layout, has_pictures=bool(first_frames))
+            frames_read = 0
             for frame in spool.items():
                 if frame.start < layout.duration_s:
-                    read += 1
-                    work.take(frame)
-                    if progress and read % 500 == 0:
+                    frames_read += 1
+                    writer.take(frame)
+                    if progress and frames_read % 500 == 0:
                         progress(frame.start / layout.duration_s)
-            work.finish(layout.duration_s)
+            writer.finish(layout.duration_s)
     if progress:
         progress(1.0)
     return CompositionFacts(
         duration_s=layout.duration_s,
-        sources=tuple(sorted({source for source, _ in first})),
-        frames_read=read,
-        frames_written=work.written,
-        composed=not alone and bool(first),
+        sources=tuple(sorted({source for source, _ in first_frames})),
+        frames_read=frames_read,
+        frames_written=writer.written,
+        composed=not is_only_source and bool(first_frames),
         damaged_pieces=spool.damaged,
     )
 
@@ -209,11 +209,11 @@ class _Composed:
     def _render(self, at_s: float) -> None:
         visible = self._gallery.visible(at_s)
         main = self._stage.main(at_s, visible)
-        tiles = [] if main is None else arrange(main, [one for one in visible if one != main], self._canvas)
-        shown = [(tile, self._gallery.version(tile.source)) for tile in tiles]
-        if shown == self._shown and at_s - self._shown_s < STILL_S:
+        tiles = [] if main is None else arrange(main, [source for source in visible if source != main], self._canvas)
+        tile_versions = [(tile, self._gallery.version(tile.source)) for tile in tiles]
+        if tile_versions == self._shown and at_s - self._shown_s < STILL_S:
             return
-        self._shown, self._shown_s = shown, at_s
+        self._shown, self._shown_s = tile_versions, at_s
         self._file.advance(at_s)
         assert self._stream is not None
         picture = Picture.from_ndarray(self._gallery.paint(tiles, self._canvas), format="yuv420p")
@@ -276,9 +276,9 @@ class Gallery:
     def _fitted(self, tile: Tile) -> tuple[Tile, Planes]:
         picture = self._pictures[tile.source]
         place = fit(picture.width, picture.height, tile)
-        known = self._scaled.get(tile.source)
-        if known is not None and known[0] == place and known[1] == self._versions[tile.source]:
-            return place, known[2]
+        cached = self._scaled.get(tile.source)
+        if cached is not None and cached[0] == place and cached[1] == self._versions[tile.source]:
+            return place, cached[2]
         scaled = picture.reformat(width=place.width, height=place.height, format="yuv420p").to_ndarray()
         planes = cast("Planes", scaled)
         self._scaled[tile.source] = (place, self._versions[tile.source], planes)

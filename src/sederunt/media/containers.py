@@ -79,17 +79,17 @@ def open_media(path: Path, kind: ContainerKind | None = None) -> "InputContainer
     options = dict(_OPTIONS)
     if kind.name == "wav" and wav.understates(path):
         options["ignore_length"] = "1"
-    opened = partial(av.open, mode="r", format=kind.demuxer, metadata_errors="replace")
+    open_as = partial(av.open, mode="r", format=kind.demuxer, metadata_errors="replace")
     try:
         try:
-            container = opened(f"file:{path.absolute()}", options=options)
+            container = open_as(f"file:{path.absolute()}", options=options)
         except av.FFmpegError:
-            end = mp4.end_of_whole_boxes(path) if kind.demuxer == "mov" else 0
-            if not 0 < end < path.stat().st_size:
+            readable_bytes = mp4.end_of_whole_boxes(path) if kind.demuxer == "mov" else 0
+            if not 0 < readable_bytes < path.stat().st_size:
                 raise
             # FFmpeg refuses a whole file for the header of its last fragment, where that is cut: it is shown the rest.
             options["protocol_whitelist"] = "file,subfile"
-            container = opened(f"subfile,,start,0,end,{end},,:file:{path.absolute()}", options=options)
+            container = open_as(f"subfile,,start,0,end,{readable_bytes},,:file:{path.absolute()}", options=options)
     except av.FFmpegError as error:
         raise BrokenMedia(f"The file looks like {kind.name.upper()} but cannot be opened: {error.strerror}.") from error
     if container.streams.audio and not heard_in(container):
@@ -151,8 +151,8 @@ def _is_mp3(head: bytes) -> bool:
     start = _after_id3(head)
     if start >= len(head):
         return True  # a tag longer than what was read; the demuxer will see
-    places = range(start, min(start + 8_192, len(head) - 4))
-    return any(head[at] == 0xFF and _three_frames(head, at) for at in places)
+    positions = range(start, min(start + 8_192, len(head) - 4))
+    return any(head[position] == 0xFF and _three_frames(head, position) for position in positions)
 
 
 def _after_id3(head: bytes) -> int:
@@ -163,13 +163,13 @@ def _after_id3(head: bytes) -> int:
     return 10 + size
 
 
-def _three_frames(head: bytes, at: int) -> bool:
+def _three_frames(head: bytes, position: int) -> bool:
     for _ in range(3):
-        length = _mp3_frame_bytes(head[at : at + 4])
+        length = _mp3_frame_bytes(head[position : position + 4])
         if not length:
             return False
-        at += length
-        if at + 4 > len(head):
+        position += length
+        if position + 4 > len(head):
             return len(head) < HEAD_BYTES  # a file shorter than three frames
     return True
 
@@ -182,10 +182,10 @@ def _mp3_frame_bytes(header: bytes) -> int:
     version, layer, rate_index, frequency = word >> 19 & 3, word >> 17 & 3, word >> 12 & 15, word >> 10 & 3
     if word >> 21 != 0x7FF or version == 1 or layer != 1 or rate_index in (0, 15) or frequency == 3:
         return 0
-    first = version == 3
-    kilobits = (_MPEG1_KILOBITS if first else _MPEG2_KILOBITS)[rate_index]
+    is_mpeg1 = version == 3
+    kilobits = (_MPEG1_KILOBITS if is_mpeg1 else _MPEG2_KILOBITS)[rate_index]
     hertz = (44_100, 48_000, 32_000)[frequency] >> (2, 0, 1, 0)[version]
-    return (144 if first else 72) * kilobits * 1_000 // hertz + (word >> 9 & 1)
+    return (144 if is_mpeg1 else 72) * kilobits * 1_000 // hertz + (word >> 9 & 1)
 
 
 _MPEG1_KILOBITS = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)

@@ -60,8 +60,8 @@ class DuplicateTracks(Generic[T]):
             now_ms: when it came.
         """
         self._forget(at_ms)
-        told = payload if self._tells(track, payload, at_ms) else None
-        other = None if told is None else self._counterpart(track, told, at_ms)
+        telling_payload = payload if self._tells(track, payload, at_ms) else None
+        other = None if telling_payload is None else self._counterpart(track, telling_payload, at_ms)
         if other is not None:
             later = self._twins.setdefault(max(track, other), _Twin(min(track, other)))
             later.alike, later.alone = later.alike + 1, 0
@@ -71,27 +71,27 @@ class DuplicateTracks(Generic[T]):
         if twin is None:
             return [item]
         if twin.alike < ALIKE:
-            return [item, *self._count_alone(track, twin, told is not None and other is None)]
+            return [item, *self._count_alone(track, twin, telling_payload is not None and other is None)]
         if other is not None and other < track:
             self.left_out += 1
         else:
-            twin.held.append(_HeldPacket(item, told, at_ms, now_ms + WITHIN_MS))
+            twin.held.append(_HeldPacket(item, telling_payload, at_ms, now_ms + WITHIN_MS))
         return []
 
     def due(self, now_ms: float) -> list[T]:
         """Return what has waited for its counterpart long enough."""
-        kept: list[T] = []
+        due_items: list[T] = []
         for track, twin in list(self._twins.items()):
             while twin.held and twin.held[0].until_ms <= now_ms:
-                kept += self._let_go(track, twin)
-        return kept
+                due_items += self._let_go(track, twin)
+        return due_items
 
     def _tells(self, track: int, payload: bytes, at_ms: float) -> bool:
         """Return whether a packet can only be its sender's. One that a track repeats is coded silence."""
-        before = self._last.get(track)
+        previous = self._last.get(track)
         self._last[track] = payload, at_ms
         self._last.move_to_end(track)
-        return len(payload) >= LEAST_BYTES and (before is None or before[0] != payload)
+        return len(payload) >= LEAST_BYTES and (previous is None or previous[0] != payload)
 
     def _counterpart(self, track: int, payload: bytes, at_ms: float) -> int | None:
         """Return the other track that brought a packet; note it where there is none yet."""
@@ -103,19 +103,19 @@ class DuplicateTracks(Generic[T]):
         return None
 
     def _drop(self, twin: _Twin[T], payload: bytes) -> None:
-        held = len(twin.held)
-        twin.held = deque(each for each in twin.held if each.told != payload)
-        self.left_out += held - len(twin.held)
+        held_count = len(twin.held)
+        twin.held = deque(packet for packet in twin.held if packet.told != payload)
+        self.left_out += held_count - len(twin.held)
 
     def _let_go(self, track: int, twin: _Twin[T]) -> Iterator[T]:
         """Keep the packet that has waited longest; leave it out where it is silence that the first track has, too."""
-        held = twin.held.popleft()
+        packet = twin.held.popleft()
         _, first_ms = self._last.get(twin.first, (b"", 0.0))
-        if held.told is None and first_ms >= held.at_ms - LONGEST_PACKET_MS:
+        if packet.told is None and first_ms >= packet.at_ms - LONGEST_PACKET_MS:
             self.left_out += 1
         else:
-            yield held.item
-            yield from self._count_alone(track, twin, held.told is not None)
+            yield packet.item
+            yield from self._count_alone(track, twin, packet.told is not None)
 
     def _count_alone(self, track: int, twin: _Twin[T], is_alone: bool) -> Iterator[T]:
         """Note a packet that came on one track only; many in a row, and it is a twin no more: nothing is held then."""
@@ -134,9 +134,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def _forget_until(seen: OrderedDict[K, tuple[V, float]], at_ms: float) -> None:
-    while seen:
-        key, (_, seen_ms) = next(iter(seen.items()))
-        if seen_ms >= at_ms:
+def _forget_until(entries: OrderedDict[K, tuple[V, float]], at_ms: float) -> None:
+    while entries:
+        key, (_, entry_ms) = next(iter(entries.items()))
+        if entry_ms >= at_ms:
             return
-        del seen[key]
+        del entries[key]

@@ -36,12 +36,12 @@ def _fills_file(file: IO[bytes], size: int) -> bool:
     return segment is not None and segment.end is not None and segment.end >= size
 
 
-def _holds(file: IO[bytes], wanted: tuple[bytes, ...]) -> bool:
-    overlap = max(map(len, wanted)) - 1
-    held = b""
+def _holds(file: IO[bytes], patterns: tuple[bytes, ...]) -> bool:
+    overlap = max(map(len, patterns)) - 1
+    window = b""
     while chunk := file.read(CHUNK_BYTES):
-        held += chunk
-        if any(each in held for each in wanted):
+        window += chunk
+        if any(pattern in window for pattern in patterns):
             return True
-        held = held[-overlap:]
+        window = window[-overlap:]
     return False

@@ -25,35 +25,35 @@ class _Beneath(ctypes.Structure):
     _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
 
 
-def see_only(*wanted: Path) -> bool:
+def see_only(*readable: Path) -> bool:
     """Open nothing any more but these, and what Python needs, all of it for reading; False where the kernel cannot."""
     libc = ctypes.CDLL(None, use_errno=True)
     rules = _Ruleset(_EVERYTHING)
-    held = libc.syscall(_CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules), 0)
-    if held < 0:
+    ruleset = libc.syscall(_CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules), 0)
+    if ruleset < 0:
         return False
     try:
-        for path in {*wanted, *_own_places()}:
-            _allow(libc, held, path)
-        return libc.syscall(_RESTRICT_SELF, held, 0) == 0  # type: ignore[no-any-return]
+        for path in {*readable, *_own_places()}:
+            _allow(libc, ruleset, path)
+        return libc.syscall(_RESTRICT_SELF, ruleset, 0) == 0  # type: ignore[no-any-return]
     finally:
-        os.close(held)
+        os.close(ruleset)
 
 
 def _own_places() -> Iterable[Path]:
     """Yield where Python and what it imports lie; not the working directory, whose data is none of its business."""
-    here = Path.cwd().resolve()
+    working_directory = Path.cwd().resolve()
     for place in (*_SYSTEM, sys.prefix, sys.base_prefix, *sys.path):
         path = Path(place)
-        if place and path.exists() and path.resolve() != here:
+        if place and path.exists() and path.resolve() != working_directory:
             yield path
 
 
-def _allow(libc: ctypes.CDLL, held: int, path: Path) -> None:
-    below = os.open(path, os.O_PATH | os.O_CLOEXEC)
+def _allow(libc: ctypes.CDLL, ruleset: int, path: Path) -> None:
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         access = _READ_FILE | _READ_FOLDER if path.is_dir() else _READ_FILE
-        rule = _Beneath(access, below)
-        libc.syscall(_ADD_RULE, held, _BENEATH_PATH, ctypes.byref(rule), 0)
+        rule = _Beneath(access, descriptor)
+        libc.syscall(_ADD_RULE, ruleset, _BENEATH_PATH, ctypes.byref(rule), 0)
     finally:
-        os.close(below)
+        os.close(descriptor)

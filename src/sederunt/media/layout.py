@@ -37,27 +37,30 @@ def arrange(main: str, others: Sequence[str], canvas: Canvas) -> list[Tile]:
     """
     if not others:
         return [Tile(source=main, x=0, y=0, width=canvas.width, height=canvas.height)]
-    wide = _even(canvas.width * 3 // 4)
-    column = canvas.width - wide
-    high = _even(column * 9 // 16)
-    shown = others[: canvas.height // high]
-    top = _even((canvas.height - high * len(shown)) // 2)
+    main_width = _even(canvas.width * 3 // 4)
+    column = canvas.width - main_width
+    tile_height = _even(column * 9 // 16)
+    visible = others[: canvas.height // tile_height]
+    top = _even((canvas.height - tile_height * len(visible)) // 2)
     return [
-        Tile(source=main, x=0, y=0, width=wide, height=canvas.height),
-        *(Tile(source=one, x=wide, y=top + high * n, width=column, height=high) for n, one in enumerate(shown)),
+        Tile(source=main, x=0, y=0, width=main_width, height=canvas.height),
+        *(
+            Tile(source=source, x=main_width, y=top + tile_height * number, width=column, height=tile_height)
+            for number, source in enumerate(visible)
+        ),
     ]
 
 
 def fit(width: int, height: int, tile: Tile) -> Tile:
     """Return the largest place for a picture of this shape in the middle of a tile; even numbers, as colours need."""
     scale = min(tile.width / width, tile.height / height)
-    wide, high = max(2, _even(round(width * scale))), max(2, _even(round(height * scale)))
+    fitted_width, fitted_height = max(2, _even(round(width * scale))), max(2, _even(round(height * scale)))
     return Tile(
         source=tile.source,
-        x=tile.x + _even((tile.width - wide) // 2),
-        y=tile.y + _even((tile.height - high) // 2),
-        width=min(wide, tile.width),
-        height=min(high, tile.height),
+        x=tile.x + _even((tile.width - fitted_width) // 2),
+        y=tile.y + _even((tile.height - fitted_height) // 2),
+        width=min(fitted_width, tile.width),
+        height=min(fitted_height, tile.height),
     )
 
 
@@ -81,21 +84,21 @@ class Stage:
             self._talking.append(self._spoken[self._next])
             self._next += 1
         self._talking = [spoke for spoke in self._talking if spoke.end > at_s]
-        wanted = self._wanted(visible)
-        rests = self._main in visible and at_s - self._since_s < MIN_TURN_S and wanted not in self._screens
-        if wanted != self._main and not rests:
-            self._main, self._since_s = wanted, at_s
+        choice = self._wanted(visible)
+        is_resting = self._main in visible and at_s - self._since_s < MIN_TURN_S and choice not in self._screens
+        if choice != self._main and not is_resting:
+            self._main, self._since_s = choice, at_s
         return self._main
 
     def _wanted(self, visible: Sequence[str]) -> str | None:
         for source in visible:
             if source in self._screens:
                 return source
-        talking = [spoke.source for spoke in self._talking if spoke.source in visible]
-        if self._main in talking:
+        speakers = [spoke.source for spoke in self._talking if spoke.source in visible]
+        if self._main in speakers:
             return self._main  # being interrupted changes nothing until one stops
-        if talking:
-            return talking[-1]
+        if speakers:
+            return speakers[-1]
         return self._main if self._main in visible else (visible[0] if visible else None)
 
 

@@ -31,10 +31,10 @@ _HALF = _TAPS // 2
 
 def _low_pass() -> Samples:
     """Passes what 16 kHz can hold (up to 7 kHz within 0.1 dB), and keeps 60 dB of the rest out from 9 kHz on."""
-    at = np.arange(_TAPS) - _HALF
-    taps = np.kaiser(_TAPS, 6.0) * np.sinc(at / _RATIO)
-    passing: Samples = (taps / taps.sum()).astype(np.float32)
-    return passing
+    offsets = np.arange(_TAPS) - _HALF
+    taps = np.kaiser(_TAPS, 6.0) * np.sinc(offsets / _RATIO)
+    kernel: Samples = (taps / taps.sum()).astype(np.float32)
+    return kernel
 
 
 def _many_at_once(taps: Samples, count: int) -> Samples:
@@ -43,8 +43,8 @@ def _many_at_once(taps: Samples, count: int) -> Samples:
     In half the time of a convolution of which two samples of three are dropped.
     """
     matrix = np.zeros((_RATIO * (count - 1) + _TAPS, count), dtype=np.float32)
-    for made in range(count):
-        matrix[_RATIO * made : _RATIO * made + _TAPS, made] = taps
+    for column in range(count):
+        matrix[_RATIO * column : _RATIO * column + _TAPS, column] = taps
     return matrix
 
 
@@ -82,13 +82,13 @@ class LiveSound:
         by_source: dict[str, list[Packet]] = {}
         for packet in packets:
             by_source.setdefault(packet.source, []).append(packet)
-        heard = []
-        for source, own in by_source.items():
+        stretches = []
+        for source, source_packets in by_source.items():
             ear = self._ears.setdefault(source, _Ear())
-            for at, samples in ear.hear(own):
+            for at, samples in ear.hear(source_packets):
                 self._add(at, samples)
-                heard.append(Stretch(source, at / RATE, _as_pcm(samples)))
-        return heard
+                stretches.append(Stretch(source, at / RATE, _as_pcm(samples)))
+        return stretches
 
     def blocks(self, now_s: float, *, busy_s: float = 0.0) -> list[bytes]:
         """Return what of the mix is due at this second of the recording: little-endian PCM16, BLOCK samples each.
@@ -96,36 +96,39 @@ class LiveSound:
         Args:
             busy_s: by so much longer everything is waited for where nothing comes at all.
         """
-        due = []
-        while now_s * RATE >= (reached := self._base + BLOCK + self._ahead) + self._patience_s(reached, busy_s) * RATE:
-            due.append(self._let_go())
-        silent = [name for name, ear in self._ears.items() if ear.reached < (now_s - FORGET_S) * RATE]
-        for name in silent:
+        due_blocks = []
+        while (
+            now_s * RATE
+            >= (end_sample := self._base + BLOCK + self._ahead) + self._patience_s(end_sample, busy_s) * RATE
+        ):
+            due_blocks.append(self._let_go())
+        silent_names = [name for name, ear in self._ears.items() if ear.reached < (now_s - FORGET_S) * RATE]
+        for name in silent_names:
             del self._ears[name]
-        return due
+        return due_blocks
 
     def due_in_s(self, now_s: float) -> float:
         """Return in how many seconds a block is due, to the millisecond; 0 where one waits for sound that is late."""
-        left_s = (self._base + BLOCK + self._ahead) / RATE + self._behind_s - now_s
-        return math.ceil(left_s * 1000) / 1000 if left_s > 0 else 0.0
+        remaining_s = (self._base + BLOCK + self._ahead) / RATE + self._behind_s - now_s
+        return math.ceil(remaining_s * 1000) / 1000 if remaining_s > 0 else 0.0
 
     def end(self, at_s: float) -> list[bytes]:
         """Return the rest of the mix up to this second of the recording, without waiting; a last part is filled up."""
-        rest = []
+        rest_blocks = []
         while self.position < at_s * RATE:
-            rest.append(self._let_go())
-        return rest
+            rest_blocks.append(self._let_go())
+        return rest_blocks
 
     @property
     def position(self) -> int:
         """Return the sample of the recording up to which the mix was let go."""
         return self._base - _HOP + self._ahead
 
-    def _patience_s(self, reached: int, busy_s: float) -> float:
+    def _patience_s(self, end_sample: int, busy_s: float) -> float:
         """Return how long after this sample the sum up to it is let go."""
-        if not any(ear.goes_on and ear.reached < reached for ear in self._ears.values()):
+        if not any(ear.goes_on and ear.reached < end_sample for ear in self._ears.values()):
             return self._behind_s
-        return LATE_S if any(ear.reached >= reached for ear in self._ears.values()) else STALLED_S + busy_s
+        return LATE_S if any(ear.reached >= end_sample for ear in self._ears.values()) else STALLED_S + busy_s
 
     def _let_go(self) -> bytes:
         count = BLOCK + self._ahead
@@ -177,24 +180,24 @@ class _Ear:
 
     def hear(self, packets: Sequence[Packet]) -> list[tuple[int, Samples]]:
         """Return the sound of packets that follow each other, as (first sample, samples)."""
-        heard: list[tuple[int, Samples]] = []
+        sounds: list[tuple[int, Samples]] = []
         parts: list[Samples] = []
         for packet in packets:
             self._last = packet.payload
             for at, samples in self._voice.decode(packet):
                 if self._run is None or at != self._run.end:
-                    heard += self._through(parts)
+                    sounds += self._through(parts)
                     parts, self._run = [], _FilterRun(at)
                 parts.append(samples)
                 self._run.end += len(samples)
-        return heard + self._through(parts)
+        return sounds + self._through(parts)
 
     def fall_silent(self) -> list[tuple[int, Samples]]:
         """End the sound where nothing follows: it goes on for a moment and away."""
         _, tail = self._voice.fade_out()
-        heard = self._through([tail, np.zeros(_HALF, dtype=np.float32)])
+        sounds = self._through([tail, np.zeros(_HALF, dtype=np.float32)])
         self._run = None
-        return heard
+        return sounds
 
     def _through(self, parts: list[Samples]) -> list[tuple[int, Samples]]:
         if self._run is None or not parts:
@@ -213,24 +216,24 @@ class _FilterRun:
         self._held = np.zeros(_HALF, dtype=np.float32)
 
     def feed(self, samples: Samples) -> Samples:
-        held = np.concatenate((self._held, samples))
-        count = (len(held) - _TAPS) // _RATIO + 1
+        buffer = np.concatenate((self._held, samples))
+        count = (len(buffer) - _TAPS) // _RATIO + 1
         if count <= 0:
-            self._held = held
-            return held[:0]
-        self._held = held[count * _RATIO :]
+            self._held = buffer
+            return buffer[:0]
+        self._held = buffer[count * _RATIO :]
         self.reached += count
-        return _filtered(held, count)
+        return _filtered(buffer, count)
 
 
 def _filtered(samples: Samples, count: int) -> Samples:
     """Return every third sample of the sound behind the filter, the first `count` of them."""
     rows = -(-count // _AT_ONCE)
-    missing = (rows - 1) * _AT_ONCE * _RATIO + len(_FILTER) - len(samples)
-    padded = np.pad(samples, (0, missing)) if missing > 0 else samples
+    missing_count = (rows - 1) * _AT_ONCE * _RATIO + len(_FILTER) - len(samples)
+    padded = np.pad(samples, (0, missing_count)) if missing_count > 0 else samples
     windows = sliding_window_view(padded, len(_FILTER))[:: _AT_ONCE * _RATIO][:rows]
-    made: Samples = (windows @ _FILTER).reshape(-1)[:count]
-    return made
+    filtered: Samples = (windows @ _FILTER).reshape(-1)[:count]
+    return filtered
 
 
 def _as_pcm(samples: Samples) -> npt.NDArray[np.int16]:

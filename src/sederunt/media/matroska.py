@@ -56,16 +56,16 @@ def first_segment(data: bytes) -> Element | None:
 
 def is_encrypted(data: bytes, tracks: Element) -> bool:
     """Return whether any track is encrypted."""
-    found = [tracks]
-    for wanted in _WAY_TO_ENCRYPTION:
-        found = [
+    level = [tracks]
+    for element_id in _WAY_TO_ENCRYPTION:
+        level = [
             inner
-            for outer in found
+            for outer in level
             if outer.end is not None
             for inner in elements(data, outer.start, min(outer.end, len(data)))
-            if inner.id == wanted
+            if inner.id == element_id
         ]
-    return bool(found)
+    return bool(level)
 
 
 def elements(data: bytes, start: int, end: int) -> Iterator[Element]:
@@ -100,8 +100,8 @@ def _number(data: bytes, at: int, *, with_marker: bool) -> tuple[int | None, int
 
 
 def _check_sum(data: bytes, start: int, end: int) -> None:
-    first = next_element(data, start)
-    if first is None or first.id != CRC_32 or first.end is None:
+    crc = next_element(data, start)
+    if crc is None or crc.id != CRC_32 or crc.end is None:
         return
-    if int.from_bytes(data[first.start : first.end], "little") != zlib.crc32(memoryview(data)[first.end : end]):
+    if int.from_bytes(data[crc.start : crc.end], "little") != zlib.crc32(memoryview(data)[crc.end : end]):
         raise BrokenMedia(f"The file is damaged between bytes {start} and {end}: the checksum does not fit.")

@@ -95,9 +95,9 @@ class Mixer:
         to = to if self._end is None else min(to, self._end)
         if to - self._base < BLOCK + HELD:
             return
-        sounding = [voice for voice in voices if voice.sounding]
+        sounding_voices = [voice for voice in voices if voice.sounding]
         while to - self._base >= BLOCK + HELD:
-            self._let_go(BLOCK, sounding)
+            self._let_go(BLOCK, sounding_voices)
 
     def add(self, at: int, samples: Samples) -> None:
         """Add sound beginning at a sample of the recording. What lies before the buffer or after the end is dropped."""
@@ -120,8 +120,8 @@ class Mixer:
         self._write(self._limiter.flush())
         return end
 
-    def _let_go(self, count: int, sounding: list[Voice]) -> None:
-        for voice in sounding:
+    def _let_go(self, count: int, sounding_voices: list[Voice]) -> None:
+        for voice in sounding_voices:
             if voice.sounding and voice.cursor < self._base + count:
                 self.add(*voice.fade_out())
         self._write(self._limiter.limit(self._sum[:count].copy()))
@@ -148,18 +148,18 @@ class Limiter:
         """Return the next stretch; all that is known to need no more turning down."""
         samples = np.concatenate((self._held, samples))
         hops = max(0, len(samples) // self._hop - 1)
-        ready, self._held = samples[: hops * self._hop], samples[hops * self._hop :]
-        return self._turn_down(ready, self._held[: self._hop])
+        ready_samples, self._held = samples[: hops * self._hop], samples[hops * self._hop :]
+        return self._turn_down(ready_samples, self._held[: self._hop])
 
     def flush(self) -> Samples:
         """Return the last hops."""
         rest = np.concatenate((self._held, np.zeros(-len(self._held) % self._hop, dtype=np.float32)))
-        length, self._held = len(self._held), np.zeros(0, dtype=np.float32)
-        return self._turn_down(rest, rest[:0])[:length]
+        held_length, self._held = len(self._held), np.zeros(0, dtype=np.float32)
+        return self._turn_down(rest, rest[:0])[:held_length]
 
     def _turn_down(self, samples: Samples, ahead: Samples) -> Samples:
-        both = np.concatenate((samples, ahead))
-        peaks = np.abs(both).reshape(-1, self._hop).max(axis=1) if len(samples) else np.zeros(0)
+        extended = np.concatenate((samples, ahead))
+        peaks = np.abs(extended).reshape(-1, self._hop).max(axis=1) if len(samples) else np.zeros(0)
         if self._gain == 1.0 and peaks.max(initial=0.0) <= CEILING:
             return samples
         allowed = np.minimum(1.0, CEILING / np.maximum(peaks, 1e-9))
@@ -172,8 +172,8 @@ class Limiter:
         """Return the gain at each border of the hops: low enough for the hop on either side, rising slowly."""
         gains = [min(self._gain, float(allowed[0]))] if hops else [self._gain]
         for hop in range(hops):
-            after = float(allowed[hop + 1]) if hop + 1 < len(allowed) else 1.0
-            gains.append(min(float(allowed[hop]), after, gains[-1] + RELEASE, 1.0))
+            next_gain = float(allowed[hop + 1]) if hop + 1 < len(allowed) else 1.0
+            gains.append(min(float(allowed[hop]), next_gain, gains[-1] + RELEASE, 1.0))
         self._gain = gains[-1]
         return gains
 

@@ -40,8 +40,8 @@ def packet_samples(payload: bytes) -> int:
     if length < 2:
         return 0
     if code == 2:
-        first = payload[1] if payload[1] < 252 else payload[1] + 4 * payload[2] + 1 if length > 2 else length
-        return _PACKET_SAMPLES[toc] if first + 2 <= length else 0
+        first_length = payload[1] if payload[1] < 252 else payload[1] + 4 * payload[2] + 1 if length > 2 else length
+        return _PACKET_SAMPLES[toc] if first_length + 2 <= length else 0
     samples = _FRAME_SAMPLES[toc >> 3] * (payload[1] & 0x3F)
     return samples if samples <= MOST_SAMPLES else 0
 
@@ -160,17 +160,17 @@ class OpusEncoder:
     def encode(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
         """Return the packets that these samples complete."""
         self._taken += len(samples)
-        skipped = min(self._skip, len(samples))
-        self._skip -= skipped
-        self._waiting = np.concatenate((self._waiting, samples[skipped:]))
+        skipped_count = min(self._skip, len(samples))
+        self._skip -= skipped_count
+        self._waiting = np.concatenate((self._waiting, samples[skipped_count:]))
         return self._packets()
 
     def flush(self) -> list[bytes]:
         """Return what is left, filled up with silence, so that the packets cover every sample. Ends the
         encoder's use.
         """
-        missing = -(-self._taken // self._frame) * self._frame - self._fed - len(self._waiting)
-        self._waiting = np.concatenate((self._waiting, np.zeros(missing, dtype=np.int16)))
+        missing_count = -(-self._taken // self._frame) * self._frame - self._fed - len(self._waiting)
+        self._waiting = np.concatenate((self._waiting, np.zeros(missing_count, dtype=np.int16)))
         return self._packets()
 
     @property
@@ -178,37 +178,39 @@ class OpusEncoder:
         return self._rate // 50
 
     def _packets(self) -> list[bytes]:
-        made: list[bytes] = []
-        whole = len(self._waiting) // self._frame * self._frame
-        for at in range(0, whole, self._frame):
-            made.extend(self._coded(self._waiting[at : at + self._frame]))
+        packets: list[bytes] = []
+        whole_count = len(self._waiting) // self._frame * self._frame
+        for at in range(0, whole_count, self._frame):
+            packets.extend(self._coded(self._waiting[at : at + self._frame]))
             self._fed += self._frame
-        self._waiting = self._waiting[whole:]
-        return made
+        self._waiting = self._waiting[whole_count:]
+        return packets
 
     def _coded(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
         """Return the packet of a frame. Silence that goes on is not encoded: it costs libopus twice what speech does
         (16 ms of CPU a second), and every packet of it is the same.
         """
-        silent = not samples.any()
-        if silent and self._alike >= SETTLED:
+        is_silent = not samples.any()
+        if is_silent and self._alike >= SETTLED:
             return [self._last]
         frame = av.AudioFrame.from_ndarray(samples[np.newaxis], format="s16", layout="mono")
         frame.sample_rate = self._rate
-        made = [bytes(packet) for packet in self._context.encode(frame)]
-        self._alike = self._alike + 1 if silent and made == [self._last] else 0
-        self._last = made[-1] if made else b""
-        return made
+        packets = [bytes(packet) for packet in self._context.encode(frame)]
+        self._alike = self._alike + 1 if is_silent and packets == [self._last] else 0
+        self._last = packets[-1] if packets else b""
+        return packets
 
 
 class PcmEncoder:
     """Samples as the worklet hands them over, at any `rate` in Hz, into Opus packets of 20 ms."""
 
     def __init__(self, rate: int) -> None:
-        coded = rate if rate in CODED_RATES else RATE
+        coded_rate = rate if rate in CODED_RATES else RATE
         self._rate = rate
-        self._encoder = OpusEncoder(coded, 24_000 if coded <= 16_000 else 32_000, complexity=5)
-        self._resampler = None if coded == rate else av.AudioResampler(format="s16", layout="mono", rate=coded)
+        self._encoder = OpusEncoder(coded_rate, 24_000 if coded_rate <= 16_000 else 32_000, complexity=5)
+        self._resampler = (
+            None if coded_rate == rate else av.AudioResampler(format="s16", layout="mono", rate=coded_rate)
+        )
 
     def encode(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
         """Return the packets that these samples complete."""

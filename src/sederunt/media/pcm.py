@@ -57,15 +57,16 @@ def read_pcm(
     )
     kind = kind_of(path)
     seeks = kind.exact_seek and start_s > 2 * RUN_UP_S and not is_joined(path, kind)
-    with ExitStack() as opened:
-        container = opened.enter_context(open_media(path, kind))
+    with ExitStack() as stack:
+        container = stack.enter_context(open_media(path, kind))
         tracks = [stream.index for stream in heard_in(container)]
         if not tracks:
             raise UnsupportedMedia("The file holds no sound.")
         # Each has the file opened for itself: wherever tracks lie in it, none is kept until another one comes.
-        containers = [container, *(opened.enter_context(open_media(path, kind)) for _ in tracks[1:])]
+        containers = [container, *(stack.enter_context(open_media(path, kind)) for _ in tracks[1:])]
         sources = [
-            _track(each, index, cutter(), start_s, seeks=seeks) for each, index in zip(containers, tracks, strict=True)
+            _track(track_container, index, cutter(), start_s, seeks=seeks)
+            for track_container, index in zip(containers, tracks, strict=True)
         ]
         yield from sources[0] if len(sources) == 1 else _sum(sources)
 
@@ -77,11 +78,11 @@ def origin_s(container: InputContainer) -> float:
 
 def _sum(sources: Sequence[Iterator[Block]]) -> Iterator[Block]:
     """Add up blocks that begin at the same times. BrokenMedia where no source can be read."""
-    left, faults = list(enumerate(sources)), list[BrokenMedia]()
+    remaining, faults = list(enumerate(sources)), list[BrokenMedia]()
     mixers = [PolarityMixer() for _ in sources]
-    while left:
+    while remaining:
         blocks: list[tuple[PolarityMixer, Block]] = []
-        for number, source in tuple(left):
+        for number, source in tuple(remaining):
             try:
                 blocks.append((mixers[number], next(source)))
                 continue
@@ -89,7 +90,7 @@ def _sum(sources: Sequence[Iterator[Block]]) -> Iterator[Block]:
                 pass
             except BrokenMedia as fault:
                 faults.append(fault)
-            left.remove((number, source))
+            remaining.remove((number, source))
         if blocks:
             yield _added(blocks)
     if len(faults) == len(sources):
@@ -176,20 +177,22 @@ def _is_before(packet: Any, at_s: float) -> bool:
 
 def _frames(packets: Iterator[Any], *, sought: bool) -> Iterator[AudioFrame]:
     """Yield every frame that can be decoded."""
-    decoded, damaged = 0, 0
+    frame_count, damaged_count = 0, 0
     for packet in packets:
         try:
             frames = packet.decode()
         except av.FFmpegError:
-            damaged += 1
+            damaged_count += 1
             continue
-        decoded += len(frames)
+        frame_count += len(frames)
         for frame in frames:
             assert isinstance(frame, AudioFrame)
             yield frame
-    if damaged:
-        logger.warning("packets could not be decoded", action="packets_skipped", damaged=damaged, decoded=decoded)
-    if decoded < damaged * LEAST_DECODED and not sought:
+    if damaged_count:
+        logger.warning(
+            "packets could not be decoded", action="packets_skipped", damaged=damaged_count, decoded=frame_count
+        )
+    if frame_count < damaged_count * LEAST_DECODED and not sought:
         raise BrokenMedia("The sound of the file cannot be decoded: it is damaged, or encrypted.")
 
 
@@ -205,7 +208,7 @@ def _next(packets: Iterator[Any]) -> Any:  # the media library's own generic pac
 def _runs(frames: Iterator[AudioFrame], begins_s: float, channels: int) -> Iterator[tuple[float, Samples]]:
     """Resampled stretches with the second at which each begins. A gap in the timestamps begins a new run."""
     run: _ResampledRun | None = None
-    given, refused = 0, ""
+    stretch_count, refusal = 0, ""
     for frame in frames:
         at_s = None if frame.time is None else frame.time - begins_s
         if run is None or not run.takes(frame, at_s):
@@ -215,14 +218,14 @@ def _runs(frames: Iterator[AudioFrame], begins_s: float, channels: int) -> Itera
         try:
             stretches = list(run.add(frame))
         except av.FFmpegError as error:  # damage that decodes into an impossible form
-            run, refused = None, str(error.strerror)
+            run, refusal = None, str(error.strerror)
             continue
-        given += len(stretches)
+        stretch_count += len(stretches)
         yield from stretches
     if run is not None:
         yield from run.end()
-    if refused and not given:
-        raise BrokenMedia(f"The sound of the file makes no sense: it is damaged, or encrypted ({refused}).")
+    if refusal and not stretch_count:
+        raise BrokenMedia(f"The sound of the file makes no sense: it is damaged, or encrypted ({refusal}).")
 
 
 class _ResampledRun:
@@ -254,9 +257,9 @@ class _ResampledRun:
         yield from self._given_by(None)
 
     def _given_by(self, frame: AudioFrame | None) -> Iterator[tuple[float, Samples]]:
-        for made in self._resampler.resample(frame):
-            plain = made.to_ndarray()[0]  # of two channels by turns
-            samples = np.multiply(plain, np.float32(1 / 32_768), dtype=np.float32)
+        for resampled in self._resampler.resample(frame):
+            interleaved = resampled.to_ndarray()[0]  # of two channels by turns
+            samples = np.multiply(interleaved, np.float32(1 / 32_768), dtype=np.float32)
             if self._mixer is not None:
                 mean = self._mixer.sum(samples[::2], samples[1::2]) / 2
                 samples = np.rint(mean * 32_768) / np.float32(32_768)  # 16 bit, as everywhere
@@ -286,13 +289,13 @@ class _Cutter:
 
     def put(self, at: int, samples: Samples) -> Iterator[Block]:
         """Yield samples that begin at this place, or where the last ones ended if that is later."""
-        reached = self._at + self._length
-        if at < reached and at + len(samples) <= reached and self._length == 0:
+        end = self._at + self._length
+        if at < end and at + len(samples) <= end and self._length == 0:
             return  # before what is wanted
-        if self._length == 0 and at < reached:
-            samples = samples[reached - at :]
-        while at > (reached := self._at + self._length) and not self.is_full:
-            yield from self._append(np.zeros((min(at - reached, self._block), *self._columns), dtype=np.float32))
+        if self._length == 0 and at < end:
+            samples = samples[end - at :]
+        while at > (end := self._at + self._length) and not self.is_full:
+            yield from self._append(np.zeros((min(at - end, self._block), *self._columns), dtype=np.float32))
         yield from self._append(samples)
 
     def rest(self) -> Iterator[Block]:
@@ -308,9 +311,9 @@ class _Cutter:
             yield self._cut(self._block)
 
     def _cut(self, length: int) -> Block:
-        gathered = np.concatenate(self._parts)
-        block = Block(start_s=self._at / RATE, samples=gathered[:length])
-        self._parts = [gathered[length:]]
+        samples = np.concatenate(self._parts)
+        block = Block(start_s=self._at / RATE, samples=samples[:length])
+        self._parts = [samples[length:]]
         self._length -= length
         self._at += length
         return block

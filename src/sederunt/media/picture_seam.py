@@ -23,8 +23,8 @@ class PictureFit:
 
     def of(self, frames: Iterable[VideoFrame]) -> list[VideoFrame]:
         """Return what is kept of frames, at their places."""
-        placed = (replace(frame, start=max(frame.start + self.shift_s, 0.0)) for frame in frames)
-        return [frame for frame in placed if frame.start < self.until_s.get(frame.source, math.inf)]
+        placed_frames = (replace(frame, start=max(frame.start + self.shift_s, 0.0)) for frame in frames)
+        return [frame for frame in placed_frames if frame.start < self.until_s.get(frame.source, math.inf)]
 
 
 def picture_ends(earlier: Sequence[VideoFrame], later: Sequence[VideoFrame]) -> Mapping[str, float]:
@@ -44,11 +44,11 @@ def picture_ends(earlier: Sequence[VideoFrame], later: Sequence[VideoFrame]) -> 
 
 
 def _first_keys(frames: Sequence[VideoFrame]) -> Iterable[VideoFrame]:
-    first: dict[str, VideoFrame] = {}
+    first_frames: dict[str, VideoFrame] = {}
     for frame in sorted(frames, key=attrgetter("start")):
         if frame.keyframe:
-            first.setdefault(frame.source, frame)
-    return first.values()
+            first_frames.setdefault(frame.source, frame)
+    return first_frames.values()
 
 
 def _twins(key: VideoFrame, earlier: Sequence[VideoFrame]) -> Iterator[tuple[str, float]]:

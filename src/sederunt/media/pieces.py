@@ -62,13 +62,13 @@ def add_track(container: OutputContainer, source: str) -> AudioStream:
 
 def to_mux(packet: Packet, stream: AudioStream) -> "av.Packet[AudioStream]":
     """Return the packet as the muxer takes it."""
-    muxed = cast("av.Packet[AudioStream]", av.Packet(packet.payload))
-    muxed.stream = stream
-    muxed.time_base = TIME_BASE
-    muxed.pts = muxed.dts = round(packet.start * 1000)
-    muxed.duration = round(packet.duration * 1000)
-    muxed.is_keyframe = True
-    return muxed
+    mux_packet = cast("av.Packet[AudioStream]", av.Packet(packet.payload))
+    mux_packet.stream = stream
+    mux_packet.time_base = TIME_BASE
+    mux_packet.pts = mux_packet.dts = round(packet.start * 1000)
+    mux_packet.duration = round(packet.duration * 1000)
+    mux_packet.is_keyframe = True
+    return mux_packet
 
 
 def _packets(data: bytes) -> Iterator[Packet]:

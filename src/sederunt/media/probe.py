@@ -36,18 +36,18 @@ def probe(path: Path) -> MediaFacts:
     may_understate = kind.name == "wav" and wav.understates(path)
     with open_media(path, kind) as container:
         if not container.streams.audio:
-            held = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
-            raise UnsupportedMedia(f"The file holds no sound, only: {held}.")
+            stream_types = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
+            raise UnsupportedMedia(f"The file holds no sound, only: {stream_types}.")
         _check_decodes(container)
-    joined = is_joined(path, kind)
+    has_joins = is_joined(path, kind)
     with open_media(path, kind) as container:
         tracks = heard_in(container)
-        counts = lacks_bytes or may_understate
-        duration_s, stated_s = _duration_s(container, kind, joined=joined, counts=counts)
+        counts_packets = lacks_bytes or may_understate
+        duration_s, stated_s = _duration_s(container, kind, has_joins=has_joins, counts_packets=counts_packets)
         ends_early = lacks_bytes or _ends_before(duration_s, stated_s, kind)
         if len(tracks) < len(container.streams.audio):
-            left_out = [stream for stream in container.streams.audio if stream not in tracks]
-            duration_s = min(duration_s, _end_without(container, left_out))
+            excluded = [stream for stream in container.streams.audio if stream not in tracks]
+            duration_s = min(duration_s, _end_without(container, excluded))
         if duration_s <= 0:
             raise BrokenMedia("The file holds no sound: its length is 0 seconds.")
         return MediaFacts(
@@ -61,7 +61,7 @@ def probe(path: Path) -> MediaFacts:
             codec=tracks[0].codec_context.codec.canonical_name,
             channels=max(stream.codec_context.channels for stream in tracks),
             tracks=len(container.streams.audio),
-            joined=joined,
+            joined=has_joins,
             ends_early=ends_early,
             stated_s=round(stated_s, 3) if ends_early or may_understate else None,
         )
@@ -70,29 +70,31 @@ def probe(path: Path) -> MediaFacts:
 def _check_decodes(container: InputContainer) -> None:
     """BrokenMedia unless something can be decoded of one of the sound tracks that are read."""
     tracks = heard_in(container)
-    tried = {stream.index: 0 for stream in tracks}
+    attempts = {stream.index: 0 for stream in tracks}
     try:
         for packet in container.demux(*tracks):
-            tried[packet.stream.index] += 1
+            attempts[packet.stream.index] += 1
             try:
-                if tried[packet.stream.index] <= PACKETS_TRIED and packet.decode():
+                if attempts[packet.stream.index] <= PACKETS_TRIED and packet.decode():
                     return
             except av.FFmpegError:
                 pass
-            if min(tried.values()) >= PACKETS_TRIED:
+            if min(attempts.values()) >= PACKETS_TRIED:
                 break
     except av.FFmpegError as error:
         raise BrokenMedia(f"The sound of the file cannot be read: {error.strerror}.") from error
-    if max(tried.values()) <= 1:  # what ends a track
+    if max(attempts.values()) <= 1:  # what ends a track
         raise BrokenMedia("The file holds no sound: there is a track, and nothing in it.")
     raise BrokenMedia("The sound of the file cannot be decoded: it is damaged, or encrypted.")
 
 
-def _duration_s(container: InputContainer, kind: ContainerKind, *, joined: bool, counts: bool) -> tuple[float, float]:
+def _duration_s(
+    container: InputContainer, kind: ContainerKind, *, has_joins: bool, counts_packets: bool
+) -> tuple[float, float]:
     """Return the duration and the stated one. The stated one is taken where it holds; else all packets are counted.
 
     Args:
-        counts: whether packets are counted in any case.
+        counts_packets: whether packets are counted in any case.
     """
     begins_s = origin_s(container)
     stated_s = (container.duration or 0) / av.time_base
@@ -101,9 +103,9 @@ def _duration_s(container: InputContainer, kind: ContainerKind, *, joined: bool,
     if stated_s <= 0 or kind.name == "mp3":  # an MP3 states nothing or guesses from its bit rate
         reached_s = _last_end_s(container)
         return reached_s, reached_s
-    if counts:
+    if counts_packets:
         return _last_end_s(container), stated_s
-    if stated_s > 2 * TAIL_S and not joined:
+    if stated_s > 2 * TAIL_S and not has_joins:
         container.seek(int((begins_s + stated_s - TAIL_S) * av.time_base))
     reached_s = _last_end_s(container)
     # Nothing at the place sought: the file ends before it, or FFmpeg misses it, in WAV with ADPCM, say.
@@ -114,7 +116,7 @@ def _duration_s(container: InputContainer, kind: ContainerKind, *, joined: bool,
         return reached_s, stated_s
     # A header is the sender's word, and so are the packets' times; the longer of the two is what would be read.
     # Some writers of Matroska state it from the first packet on. In WAV with ADPCM the packets' times are estimates.
-    differs_by_s = GAP_S if joined or kind.demuxer in COUNT_FROM_ZERO else TAIL_S
+    differs_by_s = GAP_S if has_joins or kind.demuxer in COUNT_FROM_ZERO else TAIL_S
     return reached_s if reached_s > stated_s + differs_by_s else stated_s, stated_s
 
 
@@ -123,21 +125,21 @@ def _ends_before(reached_s: float, stated_s: float, kind: ContainerKind) -> bool
     return stated_s > 2 * tail_s and reached_s < stated_s - tail_s
 
 
-def _end_without(container: InputContainer, left_out: Collection[AudioStream]) -> float:
+def _end_without(container: InputContainer, excluded: Collection[AudioStream]) -> float:
     """Return where the last packet ends that is none of these tracks'."""
     container.seek(0)
-    return _last_end_s(container, left_out)
+    return _last_end_s(container, excluded)
 
 
-def _last_end_s(container: InputContainer, left_out: Collection[AudioStream] = ()) -> float:
+def _last_end_s(container: InputContainer, excluded: Collection[AudioStream] = ()) -> float:
     """Return where the last packet ends, in seconds from the file's start."""
     begins_s = origin_s(container)
-    unheard = {stream.index for stream in left_out}
+    excluded_indexes = {stream.index for stream in excluded}
     ends = {stream.index: _SoundEnd() for stream in container.streams.audio}
     end_s = 0.0
     try:
         for packet in container.demux():
-            if packet.time_base is None or packet.stream.index in unheard:
+            if packet.time_base is None or packet.stream.index in excluded_indexes:
                 continue
             at_s = None if packet.pts is None else float(packet.pts * packet.time_base) - begins_s
             lasts_s = float((packet.duration or 0) * packet.time_base)
@@ -172,12 +174,12 @@ class _SoundEnd:
         if self._clock_s is None:
             self.reached_s = self._clock_s = at_s or 0.0
         at_s = self._clock_s if at_s is None else at_s
-        follows = abs(at_s - self._clock_s) <= GAP_S
-        before_s, self._clock_s = self._clock_s, at_s + lasts_s
+        is_adjacent = abs(at_s - self._clock_s) <= GAP_S
+        previous_s, self._clock_s = self._clock_s, at_s + lasts_s
         if at_s - self.reached_s > GAP_S:
             self.reached_s = self._clock_s
-        elif follows:  # times and lengths are rounded, which would add up were each length added
-            self.reached_s += max(0.0, self._clock_s - before_s)
+        elif is_adjacent:  # times and lengths are rounded, which would add up were each length added
+            self.reached_s += max(0.0, self._clock_s - previous_s)
         else:
             self.reached_s += lasts_s
 
@@ -195,11 +197,11 @@ def _lacks_bytes(path: Path, kind: ContainerKind) -> bool:
 
 
 def _lacks_boxes(file: IO[bytes], size: int) -> bool:
-    has_index = lacks = False
+    has_index = is_cut = False
     for count, (name, start, end) in enumerate(boxes(file, size)):
         _refuse_crumbs(count)
-        lacks = end > size
-        if name == b"moov" and not lacks:
+        is_cut = end > size
+        if name == b"moov" and not is_cut:
             has_index = True
             file.seek(start)
             index = file.read(min(end - start, MOST_INDEX_BYTES))
@@ -207,7 +209,7 @@ def _lacks_boxes(file: IO[bytes], size: int) -> bool:
                 raise BrokenMedia("The sound of the file is encrypted.")
     if not has_index:
         raise BrokenMedia("The file has no index (moov): its recording was not finished, or it was cut short.")
-    return lacks
+    return is_cut
 
 
 # From inside the index (moov) to the table of what a track's samples are; and what it says of encrypted sound.
@@ -217,11 +219,13 @@ _ENCRYPTED = (b"enca", b"drms")
 
 def _is_encrypted(index: bytes) -> bool:
     """Return whether the sound of any track is encrypted."""
-    found = [(0, len(index))]
-    for wanted in _WAY_TO_SAMPLE_KINDS:
-        found = [(start, end) for outer in found for name, start, end in _inner_boxes(index, *outer) if name == wanted]
+    ranges = [(0, len(index))]
+    for box_name in _WAY_TO_SAMPLE_KINDS:
+        ranges = [
+            (start, end) for outer in ranges for name, start, end in _inner_boxes(index, *outer) if name == box_name
+        ]
     # A version, a count, and the first entry's length stand before its name.
-    return any(index[start + 12 : min(start + 16, end)] in _ENCRYPTED for start, end in found)
+    return any(index[start + 12 : min(start + 16, end)] in _ENCRYPTED for start, end in ranges)
 
 
 def _inner_boxes(index: bytes, at: int, end: int) -> Iterator[tuple[bytes, int, int]]:
@@ -243,14 +247,14 @@ def _lacks_elements(head: bytes, size: int) -> bool:
     segment = matroska.first_segment(head)
     if segment is None:
         raise BrokenMedia("The file is damaged: its Matroska header leads nowhere.")
-    lacks = segment.end is not None and segment.end > size
+    is_cut = segment.end is not None and segment.end > size
     parts = matroska.elements(head, segment.start, min(segment.end or size, len(head)))
     for count, element in enumerate(parts):
         _refuse_crumbs(count)
         if element.id == matroska.TRACKS and element.end is not None:
             if matroska.is_encrypted(head, element):
                 raise BrokenMedia("The sound of the file is encrypted.")
-            return lacks
+            return is_cut
         if element.id == matroska.CLUSTER:
-            return lacks
-    return lacks
+            return is_cut
+    return is_cut

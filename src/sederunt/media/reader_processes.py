@@ -33,8 +33,8 @@ class ReaderLost(RuntimeError):
 class ReaderProcess:
     """One reader: what it writes, and how it ends."""
 
-    def __init__(self, output: BinaryIO, errors: BinaryIO, ended: socket.socket) -> None:
-        self.output, self.errors, self._ended = output, errors, ended
+    def __init__(self, output: BinaryIO, errors: BinaryIO, end_socket: socket.socket) -> None:
+        self.output, self.errors, self._ended = output, errors, end_socket
 
     def wait(self, within_s: float, *, cpu_s: float = 0.0) -> int:
         """Return its exit status, or minus the signal that ended it. Raises TimeoutError, ReaderLost.
@@ -43,10 +43,10 @@ class ReaderProcess:
             cpu_s: what the kernel lets it use; one that was killed before was killed by somebody.
         """
         self._ended.settimeout(within_s)
-        told = self._ended.recv(64)
-        if told in (b"", LOST):
-            raise ReaderLost(_STOPPED if told else _NOBODY)
-        status, used_s = told.split()
+        report = self._ended.recv(64)
+        if report in (b"", LOST):
+            raise ReaderLost(_STOPPED if report else _NOBODY)
+        status, used_s = report.split()
         if int(status) == -signal.SIGKILL and float(used_s) < cpu_s - LIMIT_SLACK_S:
             raise ReaderLost(_KILLED)
         return int(status)
@@ -96,19 +96,19 @@ class ReaderServer:
         for _ in range(2):  # a server may have gone to its rest in this very moment
             output, output_end = os.pipe()
             errors, errors_end = os.pipe()
-            ended, ended_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with os.fdopen(output, "rb") as output_file, os.fdopen(errors, "rb") as errors_file, ended:
+            end_socket, child_end_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with os.fdopen(output, "rb") as output_file, os.fdopen(errors, "rb") as errors_file, end_socket:
                 try:
-                    server = self._ask(request, output_end, errors_end, ended_end.fileno())
+                    server = self._ask(request, output_end, errors_end, child_end_socket.fileno())
                 finally:
                     os.close(output_end)
                     os.close(errors_end)
-                    ended_end.close()
-                told = _told(ended, server)
-                if told == STARTED:
-                    yield ReaderProcess(output_file, errors_file, ended)
+                    child_end_socket.close()
+                message = _told(end_socket, server)
+                if message == STARTED:
+                    yield ReaderProcess(output_file, errors_file, end_socket)
                     return
-            if told == LOST or (told is not None and not server.has_ended()):
+            if message == LOST or (message is not None and not server.has_ended()):
                 raise ReaderLost(_NO_ROOM)  # others are read by this server: it stays
             self._discard(server)
         raise ReaderLost(_NOBODY)
@@ -122,13 +122,13 @@ class ReaderServer:
             return self._server
 
     def _start(self) -> _ServerProcess:
-        asking, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with asked:
-            command = python_command("-m", "sederunt.media.reader_server", str(asked.fileno()), self._acts)
+        own_socket, child_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with child_socket:
+            command = python_command("-m", "sederunt.media.reader_server", str(child_socket.fileno()), self._acts)
             process = subprocess.Popen(
-                command, env=self._environment, pass_fds=[asked.fileno()], stdin=subprocess.DEVNULL
+                command, env=self._environment, pass_fds=[child_socket.fileno()], stdin=subprocess.DEVNULL
             )
-        server = _ServerProcess(process, asking)
+        server = _ServerProcess(process, own_socket)
         threading.Thread(target=self._until_ended, args=[server], daemon=True).start()
         return server
 
@@ -159,25 +159,25 @@ def end_where_stopped(child: int) -> None:
                 os.kill(child, signal.SIGKILL)
 
 
-def _state(child: int, what: int) -> int | None:
+def _state(child: int, options: int) -> int | None:
     """Wait for a change of a child, and leave it to be told again."""
-    found = os.waitid(os.P_PID, child, what | os.WNOWAIT)
-    return found.si_code if found else None
+    change = os.waitid(os.P_PID, child, options | os.WNOWAIT)
+    return change.si_code if change else None
 
 
-def _told(ended: socket.socket, server: _ServerProcess) -> bytes | None:
+def _told(end_socket: socket.socket, server: _ServerProcess) -> bytes | None:
     """Return the answer to a request, empty where there will be none; None where the server is frozen.
 
     As long as it answers others, the answer is still to come.
     """
     asked_at = time.monotonic()
-    while (left_s := server.answers_by(asked_at) - time.monotonic()) > 0:
-        ended.settimeout(left_s)
+    while (remaining_s := server.answers_by(asked_at) - time.monotonic()) > 0:
+        end_socket.settimeout(remaining_s)
         try:
-            told = ended.recv(64)
+            message = end_socket.recv(64)
         except TimeoutError:
             continue
-        if told:
+        if message:
             server.answered_at = time.monotonic()
-        return told
+        return message
     return None

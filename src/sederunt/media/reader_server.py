@@ -35,24 +35,24 @@ def main() -> None:
     reader is killed. A reader that somebody stopped by a signal is killed too, and its socket is told `lost`. That is
     all that it is told where no reader can be started; where descriptors were cut off, its other end is closed.
     """
-    asked = socket.socket(fileno=int(sys.argv[1]))
+    request_socket = socket.socket(fileno=int(sys.argv[1]))
     acts = importlib.import_module(sys.argv[2])
     acts.preload()
     gc.collect()
     gc.freeze()  # what is never collected is never copied
-    _ForkServer(asked, acts.main).run()
+    _ForkServer(request_socket, acts.main).run()
 
 
 class _ForkServer:
-    def __init__(self, asked: socket.socket, acts: Acts) -> None:
-        self._asked, self._acts = asked, acts
+    def __init__(self, request_socket: socket.socket, acts: Acts) -> None:
+        self._asked, self._acts = request_socket, acts
         self._readers: dict[int, socket.socket] = {}  # by process: who waits for it
         self._stopped: dict[int, float] = {}  # by process: since when (monotonic)
         self._ended, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake)
         self._selector = selectors.DefaultSelector()
-        for readable in (asked, self._ended):
+        for readable in (request_socket, self._ended):
             self._selector.register(readable, selectors.EVENT_READ)
 
     def run(self) -> None:
@@ -79,8 +79,8 @@ class _ForkServer:
             for descriptor in descriptors:
                 os.close(descriptor)
             return True
-        output, errors, waiting = descriptors
-        asker = socket.socket(fileno=waiting)
+        output, errors, asker_descriptor = descriptors
+        asker = socket.socket(fileno=asker_descriptor)
         try:
             reader = os.fork()
         except OSError:  # no room for a process
@@ -98,26 +98,26 @@ class _ForkServer:
 
     def _reap(self) -> None:
         while self._readers:
-            reader, status, used = os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
+            reader, status, usage = os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
             if reader == 0:
                 return
             if os.WIFSTOPPED(status):
                 self._stopped[reader] = monotonic()
                 continue
-            since = self._stopped.pop(reader, None)
+            stopped_s = self._stopped.pop(reader, None)
             if os.WIFCONTINUED(status):
                 continue
             asker = self._readers.pop(reader)
             if asker in self._selector.get_map():
                 self._selector.unregister(asker)
-            ended = f"{os.waitstatus_to_exitcode(status)} {used.ru_utime + used.ru_stime:.3f}"
-            _tell(asker, ended.encode() if since is None else LOST)
+            report = f"{os.waitstatus_to_exitcode(status)} {usage.ru_utime + usage.ru_stime:.3f}"
+            _tell(asker, report.encode() if stopped_s is None else LOST)
             asker.close()
 
     def _end_stopped(self) -> None:
         """Kill readers that stood still for too long: no limit of CPU ever ends them."""
-        for reader, since in self._stopped.items():
-            if monotonic() - since >= STOPPED_S:
+        for reader, stopped_s in self._stopped.items():
+            if monotonic() - stopped_s >= STOPPED_S:
                 os.kill(reader, signal.SIGKILL)
 
     def _give_up(self, asker: Any) -> None:
@@ -127,9 +127,9 @@ class _ForkServer:
             os.kill(reader, signal.SIGKILL)
 
 
-def _tell(asker: socket.socket, what: bytes) -> None:
+def _tell(asker: socket.socket, message: bytes) -> None:
     try:
-        asker.send(what, socket.MSG_NOSIGNAL)
+        asker.send(message, socket.MSG_NOSIGNAL)
     except OSError:
         return  # it has hung up
 

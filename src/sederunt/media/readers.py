@@ -36,19 +36,19 @@ async def until_read(act: Callable[..., Read]) -> Read:
         act: is called with `left`, an event that is set when nobody wants any more what it reads.
     """
     left = threading.Event()
-    working = asyncio.ensure_future(asyncio.to_thread(act, left=left))
-    cancelled: asyncio.CancelledError | None = None
-    while not working.done():
+    task = asyncio.ensure_future(asyncio.to_thread(act, left=left))
+    cancellation: asyncio.CancelledError | None = None
+    while not task.done():
         try:
-            await asyncio.wait([working])
+            await asyncio.wait([task])
         except asyncio.CancelledError as error:
-            cancelled = error
+            cancellation = error
             left.set()
-    if cancelled is None:
-        return working.result()
-    if not working.cancelled():
-        working.exception()  # seen: nobody is told of it
-    raise cancelled
+    if cancellation is None:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # seen: nobody is told of it
+    raise cancellation
 
 
 class Readers:
@@ -69,20 +69,20 @@ class Readers:
     @asynccontextmanager
     async def place(self, account: UUID) -> AsyncIterator[int]:
         """Wait for a place, and lend it: how much its reader gives way (nice(2)), which others' files go before it."""
-        asked = asyncio.get_running_loop().create_future()
-        self._waiting.append((account, asked))
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append((account, turn))
         self._lend()
-        if not asked.done():
+        if not turn.done():
             self._ledger.refuse(BUDGET)
         try:
-            await asked
-            began = self._now()
+            await turn
+            began_s = self._now()
             try:
                 yield self.gives_way(account)
             finally:
-                self._lasting.charge(account, self._now() - began)
+                self._lasting.charge(account, self._now() - began_s)
         finally:
-            if asked.done() and not asked.cancelled():
+            if turn.done() and not turn.cancelled():
                 self._running -= Counter([account])
                 self._ledger.give_back(BUDGET, account)
             self._lend()
@@ -93,13 +93,19 @@ class Readers:
 
     def _lend(self) -> None:
         """Give free places to whoever has the fewest by its weight, those first who asked first."""
-        self._waiting = [(account, asked) for account, asked in self._waiting if not asked.done()]  # some hung up
+        self._waiting = [(account, turn) for account, turn in self._waiting if not turn.done()]  # some hung up
         while self._waiting and self._running.total() < self._places:
-            able = [one for one in self._waiting if self._running[one[0]] + 1 <= self._ledger.share(BUDGET, one[0])]
-            if not able:
+            eligible = [
+                request
+                for request in self._waiting
+                if self._running[request[0]] + 1 <= self._ledger.share(BUDGET, request[0])
+            ]
+            if not eligible:
                 return
-            account, asked = min(able, key=lambda one: self._running[one[0]] / self._ledger.weight_of(one[0]))
-            self._waiting.remove((account, asked))
+            account, turn = min(
+                eligible, key=lambda request: self._running[request[0]] / self._ledger.weight_of(request[0])
+            )
+            self._waiting.remove((account, turn))
             self._running[account] += 1
             self._ledger.take(BUDGET, account)
-            asked.set_result(None)
+            turn.set_result(None)

@@ -58,11 +58,11 @@ def answer(
 def end_of(reader: ReaderProcess, cpu_s: int, left: threading.Event | None) -> int:
     """Return the exit status of a reader. Blocks. Raises ReaderLost, and Cancelled where `left` is set."""
     after_s = STALLED_S + STALLED_TIMES_CPU * cpu_s
-    until = monotonic() + after_s
-    while (rest_s := until - monotonic()) > 0:
+    deadline = monotonic() + after_s
+    while (remaining_s := deadline - monotonic()) > 0:
         refuse_left(left)
         with suppress(TimeoutError):
-            return reader.wait(min(rest_s, LOOK_S), cpu_s=cpu_s)
+            return reader.wait(min(remaining_s, LOOK_S), cpu_s=cpu_s)
     raise ReaderStalled(_STALLED.format(after_s=after_s))
 
 
@@ -72,11 +72,11 @@ def refuse_left(left: threading.Event | None) -> None:
         raise Cancelled("Nobody waits any more for what is read.")
 
 
-def raise_fault(status: int, told: bytes, cpu_s: int) -> None:
+def raise_fault(status: int, error_output: bytes, cpu_s: int) -> None:
     """Raise what the child raised, or what its end means; return where it ended well."""
     if status == 0:
         return
-    lines = told.decode("utf-8", "replace").strip().splitlines()
+    lines = error_output.decode("utf-8", "replace").strip().splitlines()
     try:
         fault = json.loads(lines[-1])
         kind = getattr(errors, fault["error"])

@@ -28,10 +28,10 @@ async def sandboxed_image(data: bytes, *, gives_way: int = 0) -> bytes:
     )
     threading.Thread(target=end_where_stopped, args=[child.pid], daemon=True).start()
     try:
-        made, told = await child.communicate(data)
+        picture, error_output = await child.communicate(data)
     finally:
         if child.returncode is None:
             child.kill()
             await child.wait()
-    raise_fault(child.returncode or 0, told, CPU_S)
-    return made
+    raise_fault(child.returncode or 0, error_output, CPU_S)
+    return picture

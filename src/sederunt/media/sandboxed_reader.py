@@ -25,9 +25,9 @@ def separate_channels_sandboxed(
     """Return both channels of a file in which different people speak, else none; read in a process of its own.
     Blocks. Raises Cancelled where `left` is set meanwhile.
     """
-    until = str(duration_s + SLACK_S)
-    told = sandbox.answer("channels", path, _decoding_cpu_s(duration_s), gives_way, until, losses=LOSSES, left=left)
-    return tuple(CallChannel(number=each["number"], levels_db=tuple(each["levels_db"])) for each in told)
+    end_s = str(duration_s + SLACK_S)
+    channels = sandbox.answer("channels", path, _decoding_cpu_s(duration_s), gives_way, end_s, losses=LOSSES, left=left)
+    return tuple(CallChannel(number=channel["number"], levels_db=tuple(channel["levels_db"])) for channel in channels)
 
 
 def read_pcm_sandboxed(

@@ -65,10 +65,10 @@ def give_up_rights(cpu_s: int, *readable: Path, memory_bytes: int = MEMORY_BYTES
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: 64,
     }
-    for limit, most in limits.items():
-        _, hard = resource.getrlimit(limit)
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(limit, (most, most))
+    for limit, value in limits.items():
+        _, hard_limit = resource.getrlimit(limit)
+        value = value if hard_limit == resource.RLIM_INFINITY else min(value, hard_limit)
+        resource.setrlimit(limit, (value, value))
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
@@ -109,8 +109,8 @@ def _judge_channels(answer: BinaryIO, path: Path, end_s: float) -> None:
     from sederunt.media.pcm import read_pcm
 
     blocks = (block.samples for block in read_pcm(path, end_s=end_s, block_s=5.0, channels=2))
-    found = separate_channels(blocks)
-    answer.write(json.dumps([dataclasses.asdict(channel) for channel in found or ()]).encode())
+    channels = separate_channels(blocks)
+    answer.write(json.dumps([dataclasses.asdict(channel) for channel in channels or ()]).encode())
 
 
 def tell(error: str, message: str) -> None:

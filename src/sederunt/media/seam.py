@@ -28,8 +28,8 @@ class Fit:
 
     def of(self, packets: Iterable[Packet]) -> list[Packet]:
         """Return what is kept of packets, at their places."""
-        kept = filter(self._keeps, packets)
-        return [replace(packet, start=max(packet.start + self.shift_s, 0.0)) for packet in kept]
+        kept_packets = filter(self._keeps, packets)
+        return [replace(packet, start=max(packet.start + self.shift_s, 0.0)) for packet in kept_packets]
 
     def _keeps(self, packet: Packet) -> bool:
         if self.until_s is None:
@@ -66,10 +66,12 @@ def seam(earlier: Sequence[Packet], later: Sequence[Packet]) -> Seam | None:
 
 def _ahead_s(earlier: Sequence[Packet], later: Sequence[Packet]) -> float | None:
     """Return by how much the later recording's clock is ahead; None where too few packets are in both."""
-    before, after = _once(earlier), _once(later)
-    ahead = [after[payload] - before[payload] for payload in before.keys() & after.keys()]
-    found = median(ahead) if len(ahead) >= LEAST_PAIRS else None
-    return found if found is not None and abs(found) <= MOST_SHIFT_S else None
+    earlier_starts, later_starts = _once(earlier), _once(later)
+    differences = [
+        later_starts[payload] - earlier_starts[payload] for payload in earlier_starts.keys() & later_starts.keys()
+    ]
+    median_s = median(differences) if len(differences) >= LEAST_PAIRS else None
+    return median_s if median_s is not None and abs(median_s) <= MOST_SHIFT_S else None
 
 
 def _once(packets: Sequence[Packet]) -> dict[bytes, float]:

@@ -69,14 +69,14 @@ class Reorder(Generic[Item]):
         """Return what can go at this time: whatever is in sequence, and whatever was waited for long enough."""
         released: list[tuple[int, Item]] = []
         while self._waiting:
-            held = None if self._next is None else self._waiting.pop(self._next, None)
+            entry = None if self._next is None else self._waiting.pop(self._next, None)
             missing = 0
-            if held is None:
+            if entry is None:
                 if now_ms - min(at_ms for at_ms, _ in self._waiting.values()) < WINDOW_MS:
                     break
                 missing = self._skip_gap()
-                held = self._waiting.pop(self._first())
-            released.append((missing, held[1]))
+                entry = self._waiting.pop(self._first())
+            released.append((missing, entry[1]))
             self._next = self._first() + 1
         return released
 
@@ -126,10 +126,10 @@ class Reorder(Generic[Item]):
             self._stray = (number, at_ms, item)
             self._counts.late += 1
             return ()
-        before = self.drain()
+        released = self.drain()
         first_number, first_at_ms, first_item = self._stray
         self._counts.late -= 1
         self._counts.restarts += 1
         self._stray, self._given_up, self._next, self._newest = None, OrderedDict(), None, number
         self._waiting = {first_number: (first_at_ms, first_item), number: (at_ms, item)}
-        return before
+        return released

@@ -73,13 +73,13 @@ class Spool(Generic[Item]):
 
     def items(self) -> Iterator[Item]:
         """Yield everything by start."""
-        held: list[Item] = []
+        open_items: list[Item] = []
         for start, place, length, fit in self._index:
-            ready = [item for item in held if item.start < start]
-            yield from ready
-            held = held[len(ready) :]
+            ready_items = [item for item in open_items if item.start < start]
+            yield from ready_items
+            open_items = open_items[len(ready_items) :]
             self._file.seek(place)
             items = self._read(self._file.read(length), True)
-            held.extend(items if fit is None else fit.of(items))
-            held.sort(key=attrgetter("start"))
-        yield from held
+            open_items.extend(items if fit is None else fit.of(items))
+            open_items.sort(key=attrgetter("start"))
+        yield from open_items

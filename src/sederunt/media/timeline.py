@@ -101,19 +101,17 @@ class Timeline:
         return sorted(spans, key=attrgetter("start", "source"))
 
     def _stream_of(self, frame: CapturedFrame) -> "_OpusStream | Blocks | None":
-        samples = frame.codec is Codec.PCM16
-        key = (frame.track, frame.ssrc, samples)
+        is_pcm = frame.codec is Codec.PCM16
+        key = (frame.track, frame.ssrc, is_pcm)
         stream = self._streams.get(key)
         if stream is not None:
             return stream
-        if not (frame.ssrc in RATES if samples else frame.codec in (Codec.OPUS, Codec.RED)):
+        if not (frame.ssrc in RATES if is_pcm else frame.codec in (Codec.OPUS, Codec.RED)):
             return None
         self._forget_the_oldest()
         not_before_ms = self._track_end_ms.get(frame.track, 0.0)
         stream = self._streams[key] = (
-            Blocks(self._counts, not_before_ms, rate=frame.ssrc)
-            if samples
-            else _OpusStream(self._counts, not_before_ms)
+            Blocks(self._counts, not_before_ms, rate=frame.ssrc) if is_pcm else _OpusStream(self._counts, not_before_ms)
         )
         return stream
 
@@ -130,8 +128,8 @@ class Timeline:
             if start_ms < self._started_ms - 0.5:
                 self._counts.early += 1
                 continue
-            kept = self._twins.sift(frame.track, payload, item, at_ms=start_ms, now_ms=self._now_ms)
-            self._keep(kept, packets)
+            kept_items = self._twins.sift(frame.track, payload, item, at_ms=start_ms, now_ms=self._now_ms)
+            self._keep(kept_items, packets)
 
     def _keep(self, placed: Sequence[_Placed], packets: list[Packet]) -> None:
         for start_ms, frame, payload in placed:
@@ -260,17 +258,17 @@ class _OpusStream:
         if self._spare:
             self._spare = {at: spare for at, spare in self._spare.items() if at >= self._end}
         places = self._anchor.place(tick, samples / OPUS_PER_MS, at_ms, (frame, payload))
-        return [(start_ms, sent, packet) for start_ms, (sent, packet) in places]
+        return [(start_ms, placed_frame, packet) for start_ms, (placed_frame, packet) in places]
 
-    def _fill_gap(self, missing: int, before: int, frame: CapturedFrame) -> list[_Placed]:
+    def _fill_gap(self, missing: int, gap_end: int, frame: CapturedFrame) -> list[_Placed]:
         """Put what RED repeated into the gap before `frame`; what stays missing is lost."""
         placed: list[_Placed] = []
-        filled = 0
+        filled_count = 0
         for tick, payload in sorted(self._spare.items()):
             samples = opus.packet_samples(payload)
-            if filled < missing and samples and self._end <= tick and tick + samples <= before:
+            if filled_count < missing and samples and self._end <= tick and tick + samples <= gap_end:
                 placed.extend(self._send(tick, samples, None, frame, payload))
-                filled += 1
-        self._counts.recovered += filled
-        self._counts.lost += missing - filled
+                filled_count += 1
+        self._counts.recovered += filled_count
+        self._counts.lost += missing - filled_count
         return placed

@@ -21,15 +21,15 @@ def heard(tracks: Sequence[SoundTrack]) -> tuple[int, ...]:
 
     Of alternative languages that of the first track counts which tells one. What tells none is not taken for another.
     """
-    chosen: list[int] = []
-    spoken = ""
+    numbers: list[int] = []
+    first_language = ""
     for number, track in enumerate(tracks):
         language = _language(track)
-        other = bool(language and spoken and language != spoken)
-        if track.readable and not (chosen and (other or track.dispositions & RETOLD)):
-            chosen.append(number)
-            spoken = spoken or language
-    return tuple(chosen)
+        is_other_language = bool(language and first_language and language != first_language)
+        if track.readable and not (numbers and (is_other_language or track.dispositions & RETOLD)):
+            numbers.append(number)
+            first_language = first_language or language
+    return tuple(numbers)
 
 
 def _language(track: SoundTrack) -> str:

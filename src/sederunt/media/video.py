@@ -72,28 +72,28 @@ class VideoTimeline:
 
     def flush(self) -> list[VideoFrame]:
         """Return everything still held, at the end of the recording."""
-        return self._pictures([one for stream in self._streams.values() for one in stream.drain()])
+        return self._pictures([placed_frame for stream in self._streams.values() for placed_frame in stream.drain()])
 
     def facts(self) -> Mapping[str, object]:
         """Return pictures placed, jumps of a sender's clock, frames of `other` codecs, and pictures per source under
         `sources`.
         """
         counts = asdict(self._counts)
-        told = {name: counts[name] for name in ("packets", "anchored_again", "early")}
-        return {**told, "other": self._other, "sources": self._sources}
+        shown_counts = {name: counts[name] for name in ("packets", "anchored_again", "early")}
+        return {**shown_counts, "other": self._other, "sources": self._sources}
 
     def _pictures(self, placed: Sequence[tuple[float, CapturedFrame]]) -> list[VideoFrame]:
         pictures: list[VideoFrame] = []
         for start_ms, frame in placed:
             source = str(frame.csrcs[0]) if len(frame.csrcs) == 1 else f"track-{frame.track}"
-            begun = (source, frame.codec)
+            track_key = (source, frame.codec)
             if start_ms < self._started_ms:
                 self._counts.early += 1
-                self._begun.discard(begun)  # what follows refers to it: wait for the next key frame
+                self._begun.discard(track_key)  # what follows refers to it: wait for the next key frame
                 continue
             if frame.keyframe:
-                self._begun.add(begun)
-            if begun not in self._begun:
+                self._begun.add(track_key)
+            if track_key not in self._begun:
                 continue
             self._counts.packets += 1
             self._sources[source] = self._sources.get(source, 0) + 1
@@ -128,7 +128,11 @@ class _VideoStream:
     def _place(self, released: Sequence[tuple[int, tuple[int, CapturedFrame]]]) -> list[tuple[float, CapturedFrame]]:
         if released and not self._anchor.is_set:
             self._anchor.set((tick, frame.at_ms) for _, (tick, frame) in released)
-        return [one for _, (tick, frame) in released for one in self._anchor.place(tick, 0.0, frame.at_ms, frame)]
+        return [
+            placed_frame
+            for _, (tick, frame) in released
+            for placed_frame in self._anchor.place(tick, 0.0, frame.at_ms, frame)
+        ]
 
 
 class VideoPieces:
@@ -190,12 +194,12 @@ def add_video_track(container: OutputContainer, source: str, template: VideoStre
 
 def to_video_mux(frame: VideoFrame, stream: VideoStream) -> "av.Packet[VideoStream]":
     """Return the frame as the muxer takes it."""
-    muxed = cast("av.Packet[VideoStream]", av.Packet(frame.payload))
-    muxed.stream = stream
-    muxed.time_base = TIME_BASE
-    muxed.pts = muxed.dts = round(frame.start * 1000)
-    muxed.is_keyframe = frame.keyframe
-    return muxed
+    mux_packet = cast("av.Packet[VideoStream]", av.Packet(frame.payload))
+    mux_packet.stream = stream
+    mux_packet.time_base = TIME_BASE
+    mux_packet.pts = mux_packet.dts = round(frame.start * 1000)
+    mux_packet.is_keyframe = frame.keyframe
+    return mux_packet
 
 
 def _frames(data: bytes) -> Iterator[VideoFrame]:

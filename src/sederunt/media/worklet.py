@@ -80,13 +80,13 @@ class Blocks:
         if self._anchor.holds_any:
             return
         late_ms = self._anchor.excess_ms(tick, frame.at_ms)
-        begins = self._end_ms > 0 and frame.at_ms - late_ms > self._anchor.end_ms + 1
-        if begins:
+        begins_run = self._end_ms > 0 and frame.at_ms - late_ms > self._anchor.end_ms + 1
+        if begins_run:
             self._late_ms.clear()
         self._late_ms.append(late_ms)
         drift_ms = min(self._late_ms)
         is_known = len(self._late_ms) == DRIFT_BLOCKS
-        if abs(drift_ms) > DRIFT_MS and (begins or (is_known and _peak(_samples(frame)) <= HUSHED)):
+        if abs(drift_ms) > DRIFT_MS and (begins_run or (is_known and _peak(_samples(frame)) <= HUSHED)):
             self._anchor.follow(tick, drift_ms)
             self._late_ms.clear()
 
