@@ -1,7 +1,7 @@
 """The REST interface as the tools use it: at an address with a key, or inside this very process.
 
-Either way each tool is a request like any other caller's: one place checks keys, scopes, limits and fields, and writes
-down who did what.
+Either way a tool makes a request like any other caller: one place checks keys, scopes, limits and fields, and records
+who did what.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -25,7 +25,7 @@ class ServiceAway(SederuntError):
 
 
 class Refusal(RequestError):
-    """What the service answered instead of doing it, in its own words."""
+    """The service refused a request; the text is its own."""
 
     def __init__(self, status: int, payload: Mapping[str, Any]) -> None:
         fields: Mapping[str, list[str]] = payload.get("errors") or {}
@@ -48,17 +48,17 @@ class Backend:
         answer = _good(await self._answer(method, PREFIX + path, body=body, query=query))
         try:
             return answer.json()
-        except ValueError:  # a site that answers every path with its page
+        except ValueError:  # a web site that answers every path with its own page
             raise Refusal(answer.status_code, _told(answer)) from None
 
     async def text(self, path: str, *, query: Mapping[str, Any]) -> str:
-        """Return the answer of a route that answers in text. Raises Refusal, ServiceAway."""
+        """Return the answer of a route that answers with text. Raises Refusal, ServiceAway."""
         return _good(await self._answer("GET", PREFIX + path, query=query)).text
 
     async def linked(self, address: str) -> httpx2.Response | None:
-        """Return what is behind a signed address of the service, however it calls itself; None where that is gone."""
+        """Return what a signed address of the service holds, whatever host it names; None if it is gone."""
         parts = urlsplit(address)
-        _, _, file_path = parts.path.partition(_FILES)  # a proxy may have put something in front
+        _, _, file_path = parts.path.partition(_FILES)  # a proxy may add a prefix
         answer = await self._answer("GET", f"{_FILES}{file_path}?{parts.query}")
         if answer.has_redirect_location:
             answer = await _elsewhere(answer.headers["location"])
@@ -82,7 +82,7 @@ class Backend:
 
 
 async def _elsewhere(address: str) -> httpx2.Response:
-    """Return what the bucket behind the service has, to which the address is signed: no key goes there."""
+    """Fetch a signed address of the bucket behind the service; the API key is not sent there."""
     try:
         async with httpx2.AsyncClient(timeout=TIMEOUT_S) as client:
             return await client.get(address)
@@ -91,7 +91,7 @@ async def _elsewhere(address: str) -> httpx2.Response:
 
 
 def _good(answer: httpx2.Response) -> httpx2.Response:
-    """Return an answer that is one. Raises Refusal."""
+    """Return a successful answer. Raises Refusal for any other."""
     if answer.status_code == 200:
         return answer
     raise Refusal(answer.status_code, _told(answer))
@@ -109,7 +109,7 @@ def _told(answer: httpx2.Response) -> Mapping[str, Any]:
 
 @asynccontextmanager
 async def service_at(url: str, key: str) -> AsyncIterator[Backend]:
-    """Provide the service at an address, with or without its version prefix. Raises RequestError for no address."""
+    """Provide the service at an address, with or without its version prefix. Raises RequestError for a bad address."""
     base = url.rstrip("/").removesuffix(PREFIX)
     if urlsplit(base).scheme not in ("http", "https"):
         raise RequestError(f"The service's address must begin with http:// or https://, not '{url[:60]}'.")

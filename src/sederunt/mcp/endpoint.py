@@ -1,6 +1,6 @@
 """`/mcp`: the protocol over HTTP, stateless, with the API's keys. Its library is loaded by the first request.
 
-A browser could be led here by a page that pretends to be us (DNS rebinding), so a request of a page is taken only from
+A page that pretends to be us could lead a browser here (DNS rebinding). So requests from pages are accepted only from
 origins that the operator knows: the public address, the loopback, and those of `SEDERUNT_API__CORS_ORIGINS`.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 LONGEST_BODY = 1_000_000
-# Each argument that does not fit is told in two hundred letters, while every caller waits.
+# The error about each invalid argument takes two hundred letters, and every caller waits meanwhile.
 MOST_COMMAS = 2_000
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -39,9 +39,9 @@ logger = log.get(component="mcp")
 
 
 def is_installed() -> bool:
-    """Return whether the protocol's library is there (the extra `mcp`), with the server that is needed of it.
+    """Return whether the protocol's library (the extra `mcp`) is installed, with the server that we need.
 
-    Older releases lack the server. It is looked for without `find_spec`, which would load what it is in.
+    Older releases lack the server. `importlib.util.find_spec` would import its package: the finder is asked directly.
     """
     spec = importlib.util.find_spec("mcp")
     for name in ("mcp.server", "mcp.server.mcpserver"):
@@ -52,7 +52,7 @@ def is_installed() -> bool:
 
 
 class McpEndpoint:
-    """Takes what comes to `/mcp`. `app` is the application that the tools ask; it is set when there is one."""
+    """Serves `/mcp`. `app` is the application that the tools call; it is set once it exists."""
 
     def __init__(self, settings: ApiSettings) -> None:
         self.app: ASGIApp | None = None
@@ -62,14 +62,14 @@ class McpEndpoint:
         self._running: asyncio.Task[None] | None = None
 
     def routes(self) -> list[BaseRoute]:
-        """Return the route, where the library is installed and the operator did not switch it off."""
+        """Return the route, or none if the library is missing or the operator switched the endpoint off."""
         if not self._settings.mcp or not is_installed():
             return []
         return [Route(PATH, endpoint=_RouteApp(self), methods=["POST"])]
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """End what a request began when the application ends."""
+        """Stop the protocol's tasks, which the first request starts, when the application ends."""
         try:
             yield
         finally:
@@ -96,14 +96,14 @@ class McpEndpoint:
         await sessions.asgi_app(scope, _again(body, receive), send)
 
     async def _opened(self) -> "StreamableHTTPSessionManager":
-        """Return what answers; the first request begins it. Raises what went wrong, and the next one begins anew."""
+        """Return the session manager, started by the first request. Raises a failed start; the next request retries."""
         if self._sessions is None:
             self._sessions = asyncio.get_running_loop().create_future()
             self._running = asyncio.create_task(self._run(self._sessions))
-        return await asyncio.shield(self._sessions)  # others wait for it, too, when this one hangs up
+        return await asyncio.shield(self._sessions)  # others wait for it too, even if this caller hangs up
 
     async def _run(self, ready: "asyncio.Future[StreamableHTTPSessionManager]") -> None:
-        """Keep the protocol's own tasks, from the first request to the end: they must end where they began."""
+        """Hold the protocol's tasks from the first request to the end: they must end in the task that started them."""
         try:
             sessions = await asyncio.to_thread(self._made)
             async with sessions.run():
@@ -126,7 +126,7 @@ class McpEndpoint:
             stateless_http=True,
             json_response=True,
             max_request_body_size=LONGEST_BODY,
-            # Ours is stricter about pages, and lets programs reach us by any name.
+            # `refuse_strangers` is stricter about pages, and lets programs use any host name.
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
         logger.info("the first request of a language model's client", action="mcp_opened")
@@ -141,7 +141,7 @@ class McpEndpoint:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body that was read, and then whatever else comes."""
+    """Return a `receive` that replays a body already read, then passes on later messages."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:
@@ -151,7 +151,7 @@ def _again(body: bytes, receive: Receive) -> Receive:
 
 
 class _RouteApp:
-    """The route's application; a plain function would be taken for a handler of Starlette's."""
+    """The route's application. Starlette would take a plain function for a request handler."""
 
     def __init__(self, endpoint: McpEndpoint) -> None:
         self._mcp = endpoint
@@ -161,7 +161,7 @@ class _RouteApp:
 
 
 def refuse_strangers(origin: str | None, settings: ApiSettings) -> None:
-    """Raise Forbidden for a request of a page that is not known here. Programs send no origin."""
+    """Raise Forbidden for a page of an unknown origin. Programs send no origin."""
     if origin is None or origin in settings.cors_origins or origin == _origin_of(settings.public_url):
         return
     try:

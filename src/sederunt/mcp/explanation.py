@@ -1,6 +1,6 @@
-"""Why a bot is where it is, in sentences: from its status, its reason, its verdict and what decided. Pure.
+"""Explain a bot's state in sentences, from its status, reason, verdict and the evidence that decided. Pure.
 
-Reads a bot as the API answers it, so it serves who asks over the network, too.
+Reads a bot as the API returns it, so it also works over the network.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from sederunt.model.history import deciding_row
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explanation:
-    """Why a bot is where it is."""
+    """Why a bot is in its present state."""
 
     summary: str
     advice: str | None
@@ -23,7 +23,6 @@ class Explanation:
 
 
 def explain(bot: Mapping[str, Any]) -> Explanation:
-    """Return the explanation of a bot."""
     changes = [event for event in bot.get("events", ()) if event["event"] == "status_update"]
     last_change: Mapping[str, Any] = changes[-1]["data"] if changes else {}
     reason, advice = why(

@@ -1,4 +1,4 @@
-"""The server of the protocol: tools, transcripts as resources, prompts. Loaded only where somebody speaks it."""
+"""The server of the protocol: tools, transcripts as resources, prompts. Loaded only when a client uses it."""
 
 import functools
 import inspect
@@ -26,12 +26,12 @@ INSTRUCTIONS = (
 )
 LONGEST_RESOURCE = 200_000  # characters
 
-# Who makes this request, as a caller of the service.
+# Provides the service as the caller of this request.
 CallerOf = Callable[[Context[Any, Any]], AbstractAsyncContextManager[Backend]]
 
 
 def create_server(caller_of: CallerOf) -> MCPServer[Any]:
-    """Return the server. Every tool calls the service with the identity of its own caller."""
+    """Return the server. Every tool calls the service as its own caller."""
     server: MCPServer[Any] = _quietly(
         lambda: MCPServer("sederunt", title="Sederunt", instructions=INSTRUCTIONS, version=__version__)
     )
@@ -53,7 +53,7 @@ def create_server(caller_of: CallerOf) -> MCPServer[Any]:
 
 
 def _tool(row: ToolRow, caller_of: CallerOf) -> Callable[..., Awaitable[CallToolResult]]:
-    """Return the tool as the server wants it: the caller's context instead of the service, errors as sentences."""
+    """Return a tool for the server: it takes the caller's context instead of the service; errors are sentences."""
 
     async def called(ctx: Context[Any, Any], **arguments: Any) -> CallToolResult:
         try:
@@ -73,12 +73,12 @@ def _tool(row: ToolRow, caller_of: CallerOf) -> Callable[..., Awaitable[CallTool
 def _with_signature(
     wrapper: Callable[..., Awaitable[CallToolResult]], act: Callable[..., Any]
 ) -> Callable[..., Awaitable[CallToolResult]]:
-    """Give it the tool's name, text and parameters, the context in the place of the service."""
+    """Give the wrapper the tool's name, docstring and parameters, with the context in place of the service."""
     signature = inspect.signature(act)
     context_parameter = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context[Any, Any])
     parameters = [context_parameter, *list(signature.parameters.values())[1:]]
     functools.update_wrapper(wrapper, act)
-    del wrapper.__wrapped__  # type: ignore[attr-defined]  # its signature is another
+    del wrapper.__wrapped__  # type: ignore[attr-defined]  # it has a different signature
     wrapper.__signature__ = signature.replace(parameters=parameters, return_annotation=CallToolResult)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {
         "return": CallToolResult
@@ -138,9 +138,9 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 
 
 def _quietly(make: Callable[[], MCPServer[Any]]) -> MCPServer[Any]:
-    """Make the server without its choice of how this process logs."""
+    """Make the server without letting it configure this process's logging."""
     root_logger, null_handler = logging.getLogger(), logging.NullHandler()
-    root_logger.addHandler(null_handler)  # where there is a handler, it adds none and sets no level
+    root_logger.addHandler(null_handler)  # with a handler present, it adds none and sets no level
     try:
         return make()
     finally:

@@ -1,4 +1,4 @@
-"""What a language model can do with the service: each tool is one or a few requests, and an answer of bounded size."""
+"""What a language model can do with the service: each tool makes a few requests and returns a bounded answer."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ Answer = dict[str, Any]
 Resource = Literal["bot", "recording"]
 Service = Callable[[], Backend]
 
-LONGEST_WAIT_S = 50  # clients give up on a tool after a minute
+LONGEST_WAIT_S = 50  # clients give up on a tool call after a minute
 _LOOK_EVERY_S = 1.0
 _LONGEST_FOLLOW_S = 25
 _SUMMARY = (
@@ -34,7 +34,7 @@ _SUMMARY = (
     "verdict",
 )
 _ENDED = ("finished", "not_admitted", "auth_required", "invalid_credentials", "failed")
-_RETRY_WITHIN = timedelta(seconds=60)  # a bot that was taken for an unwanted robot tries again in the first 12 s, or 40
+_RETRY_WITHIN = timedelta(seconds=60)  # a bot refused as an unwanted robot tries again within 12 s, or 40
 _ANSWER_SHOWN = 200  # characters of a webhook receiver's answer
 _WHY_SHOWN = 40  # participants
 
@@ -52,7 +52,7 @@ Characters = Annotated[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolRow:
-    """A tool as the table has it."""
+    """One row of the table of tools."""
 
     act: Callable[..., Awaitable[Answer]]
     title: str
@@ -331,8 +331,8 @@ TOOLS: Sequence[ToolRow] = (
 
 
 def service_of_link(link: str) -> str:
-    """Return whose meeting a link leads to. Raises InvalidConfig where no site knows it."""
-    from sederunt.platforms import registry  # sites and packages are loaded for this alone
+    """Return the service whose meeting a link leads to. Raises InvalidConfig if no site knows it."""
+    from sederunt.platforms import registry  # loads all sites and packages, so only here
     from sederunt.platforms.links import InvalidLink
 
     try:
@@ -347,7 +347,7 @@ async def _bot(service_of: Backend, bot_id: str) -> Mapping[str, Any]:
 
 
 def _has_ended(resource: Mapping[str, Any]) -> bool:
-    """Return whether nothing more comes of a bot or a recording."""
+    """Return whether a bot or a recording is over for good."""
     if resource["status"] != "bot_detected":
         return resource["status"] in _ENDED
     return datetime.now(UTC) - datetime.fromisoformat(resource["finished_at"]) >= _RETRY_WITHIN
@@ -358,7 +358,7 @@ def _summary(bot: Mapping[str, Any]) -> Answer:
 
 
 def _id(text: str) -> str:
-    """Return an id as part of a path. Raises InvalidConfig for what would lead elsewhere."""
+    """Return an id as a part of a path. Raises InvalidConfig for text that would change the path."""
     if text and len(text) <= 64 and all(character.isalnum() or character == "-" for character in text):
         return text
     raise InvalidConfig({"id": ["The id must be one of a bot or a recording, such as 018f2c3e-…."]})
@@ -375,7 +375,7 @@ def _unix(at: str) -> int:
 
 
 async def _evidence(service_of: Backend, bot: Mapping[str, Any], kind: str) -> object:
-    """Return a piece of evidence that is JSON; None where there is none."""
+    """Return a piece of evidence that is JSON; None if there is none."""
     if kind not in bot["evidence"]:
         return None
     answer = await service_of.linked(bot["evidence"][kind])
