@@ -1,1 +1,1 @@
-"""Telling callers what happened: the message, its signature, an attempt at a receiver, and when the next is due."""
+"""Webhooks: the message, its signature, delivery attempts, and when the next attempt is due."""

@@ -1,4 +1,4 @@
-"""Delivering one resource's webhooks: strictly in order, until none is left or one has to wait."""
+"""Deliver one resource's webhooks strictly in order, until none is left or one has to wait."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,29 +19,29 @@ from sederunt.webhooks.sender import send
 logger = log.get(component="webhooks")
 
 WRITE_AGAIN_S = 1.0
-WRITTEN_WITHIN_S = 600.0  # a database that is away for longer costs a repetition, which has the same id
+WRITTEN_WITHIN_S = 600.0  # after a longer outage of the database the webhook is repeated, with the same id
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deliverer:
-    """What delivering needs, and the act itself."""
+    """Delivers webhooks, with all that this needs."""
 
     deliveries: Deliveries
     client: httpx2.AsyncClient  # guarded, follows no redirect
-    secrets_of: Callable[[UUID], Awaitable[Sequence[str]]]  # of an account, as Standard Webhooks write them
+    secrets_of: Callable[[UUID], Awaitable[Sequence[str]]]  # an account's secrets, in the form of Standard Webhooks
     clock: Clock
     timeout_s: float
     skribby_signature: bool = False
     destinations: Destinations = field(default_factory=Destinations)
 
     async def deliver_all(self, resource_id: UUID, cut_off: asyncio.Event | None = None) -> int:
-        """Deliver what is pending for a resource and may be tried now; returns how many attempts were made.
+        """Deliver a resource's pending events that may be tried now; returns how many attempts were made.
 
-        When an attempt fails, the time of the next one is a row, and this returns: no place in a queue waits for a
-        receiver that is down. Call again when that time has come (`Deliveries.due`).
+        After a failed attempt this stores the time of the next one and returns, so that no place in a queue waits for
+        a receiver that is down. Call again at that time (`Deliveries.due`).
 
         Args:
-            cut_off: set when somebody else may be at this resource by now: no further attempt is made.
+            cut_off: once set, another worker may have this resource: no further attempt is made.
         """
         attempts = 0
         while not (cut_off is not None and cut_off.is_set()):
@@ -59,7 +59,7 @@ class Deliverer:
         return attempts
 
     async def deliver_once(self, delivery: Delivery) -> bool:
-        """Make one attempt and write it down; returns whether the next event may follow."""
+        """Make and record one attempt; returns whether the next event may follow."""
         with self.destinations.attempt(delivery.url, delivery.account_id):
             secrets = await self.secrets_of(delivery.account_id)
             result = await send(
@@ -107,9 +107,7 @@ class Deliverer:
         return state is not DeliveryState.PENDING
 
     async def _write_down(self, write: Callable[[], Awaitable[None]]) -> None:
-        """Write what came of an attempt, again and again while the database takes nothing: who does the job anew would
-        tell the receiver a second time.
-        """
+        """Record an attempt, with retries while the database fails: a repeated job would deliver the event again."""
         deadline = self.clock.monotonic() + WRITTEN_WITHIN_S
         while True:
             try:

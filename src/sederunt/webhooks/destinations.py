@@ -1,10 +1,10 @@
-"""How many attempts one receiver, and one account, may have under way; and when a silent receiver is left alone.
+"""Limit the attempts under way per receiver and per account, and leave silent receivers alone for a while.
 
-Places in the queue are everybody's. A receiver that takes all of its ten seconds to say nothing would hold one for as
+All accounts share the places in the queue. A receiver that stays silent for its full ten seconds holds a place for as
 long, and two hundred events for it would hold them all.
 
-A receiver is counted and remembered for each account by itself: many send to the same host (an automation service, a
-serverless platform), and silence that one account provokes there must not hold up what others send to it.
+Receivers are counted and remembered per account: many accounts send to the same host (an automation service, a
+serverless platform), and silence that one account provokes there must not delay the events of others.
 """
 
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ import httpx2
 
 from sederunt.accounting import Ledger
 
-FULL_S = 1.0  # before one that found no place is looked at again
-OPENS_AFTER = 3  # attempts in a row that had no answer
-PAUSES_S = (5.0, 15.0, 30.0, 60.0)  # then the receiver is left alone for so long; one attempt decides about the next
+FULL_S = 1.0  # until an attempt that found no place is tried again
+OPENS_AFTER = 3  # unanswered attempts in a row
+PAUSES_S = (5.0, 15.0, 30.0, 60.0)  # how long the receiver is then left alone; one attempt decides on the next pause
 MOST_KNOWN = 10_000  # receivers in trouble that are remembered
 
 
@@ -27,19 +27,19 @@ class _Trouble:
     """A receiver that has recently not answered."""
 
     unanswered: int = 0
-    opened: int = 0  # how often it was left alone since it last answered
+    opened: int = 0  # pauses since its last answer
     until: float = 0.0  # monotonic seconds
 
 
 @dataclass(kw_only=True, slots=True)
 class Destinations:
-    """Counts and remembers for one worker. Pure but for the counting; the caller says what time it is."""
+    """The receivers of one worker. Pure except for the counting; the caller passes the time."""
 
     ledger: Ledger = field(default_factory=Ledger)
     _trouble: dict[tuple[UUID, str], _Trouble] = field(default_factory=dict)
 
     def pause_s(self, url: str, account_id: UUID, now_s: float) -> float:
-        """Return how long an attempt has to wait before it may be asked for again; 0 where it may be made now."""
+        """Return how long to wait before asking for an attempt again; 0 if it may be made now."""
         receiver = (account_id, receiver_of(url))
         trouble = self._trouble.get(receiver)
         if trouble is not None and trouble.until > now_s:
@@ -50,21 +50,21 @@ class Destinations:
         return 0.0 if has_room and self.ledger.has_room("webhook_attempts", account_id) else FULL_S
 
     def is_in_trouble(self, url: str, account_id: UUID) -> bool:
-        """Return whether a receiver left this account's last attempt without an answer."""
+        """Return whether this account's last attempt at the receiver had no answer."""
         return (account_id, receiver_of(url)) in self._trouble
 
     @contextmanager
     def attempt(self, url: str, account_id: UUID) -> Iterator[None]:
         """Count an attempt for as long as the block lasts.
 
-        Enter it before anything else is awaited after `pause_s`: else others find the same room.
+        Await nothing between `pause_s` and entering this block: others would find the same room.
         """
         receiver, ledger = (account_id, receiver_of(url)), self.ledger
         with ledger.holding("receiver_attempts", receiver), ledger.holding("webhook_attempts", account_id):
             yield
 
     def note(self, url: str, account_id: UUID, *, answered: bool, now_s: float) -> bool:
-        """Remember how an attempt went; return whether the receiver is back after it was left alone."""
+        """Remember how an attempt went; return whether the receiver is back after a pause."""
         receiver = (account_id, receiver_of(url))
         if answered:
             trouble = self._trouble.pop(receiver, None)
@@ -80,7 +80,7 @@ class Destinations:
 
 
 def receiver_of(url: str) -> str:
-    """Return host and port of an address: what is slow or gone together."""
+    """Return host and port of an address: they are slow or down together."""
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL:

@@ -1,4 +1,4 @@
-"""When an event is tried again, and when it is given up: one table, one pure function."""
+"""When to try an event again, and when to give it up: one table, one pure function."""
 
 from datetime import datetime, timedelta
 
@@ -6,7 +6,7 @@ from sederunt.database.deliveries import Attempt, DeliveryState
 
 _MINUTE, _HOUR = 60, 3600
 
-# Before the second, third, … attempt. All together a little less than 24 hours.
+# Before the second, third, … attempt; in total a little less than 24 hours.
 PAUSES_S = (
     5,
     30,
@@ -30,9 +30,9 @@ LONGEST_RETRY_AFTER_S = 24.0 * _HOUR
 def after(
     attempt: Attempt, made_before: int, *, retryable: bool = True, retry_after_s: float | None = None
 ) -> tuple[DeliveryState, datetime | None]:
-    """Return (state, when to try again) that follow from an attempt; `made_before` is how many preceded it.
+    """Return (state, time of the next attempt) after an attempt; `made_before` counts the attempts before it.
 
-    A receiver that says when it wants to be asked again is not asked earlier.
+    A receiver that states when to try again is not asked earlier.
     """
     if attempt.status is not None and 200 <= attempt.status < 300:
         return DeliveryState.DELIVERED, None

@@ -1,4 +1,4 @@
-"""One attempt at a receiver: the body, the Standard Webhooks headers that sign it, and what came of it."""
+"""One attempt at a receiver: the body, the Standard Webhooks headers that sign it, and the result."""
 
 import asyncio
 import hashlib
@@ -18,15 +18,15 @@ from sederunt.errors import DestinationError
 from sederunt.tracing import carried, traced
 
 _ID_FIELDS = {"bot": "bot_id", "recording": "recording_id"}
-ANSWER_KEPT = 250  # characters of the receiver's answer that are kept
-_ANSWER_READ = 4 * ANSWER_KEPT  # bytes that are read of it at most; the rest is left in the socket
+ANSWER_KEPT = 250  # characters kept of the receiver's answer
+_ANSWER_READ = 4 * ANSWER_KEPT  # most bytes read of it; the rest stays in the socket
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttemptResult:
     attempt: Attempt
-    retryable: bool  # False where no later attempt can differ
-    retry_after_s: float | None = None  # the receiver's own word
+    retryable: bool  # False if no later attempt can differ
+    retry_after_s: float | None = None  # as the receiver asked
 
 
 @traced("POST webhook")
@@ -39,9 +39,9 @@ async def send(
     timeout_s: float,
     skribby_signature: bool = False,
 ) -> AttemptResult:
-    """POST it, and say what came of it. Never raises for anything the receiver does.
+    """Send the webhook and return the result. Never raises for anything the receiver does.
 
-    `client` is a guarded one that follows no redirect: a 3xx is a failed attempt like any other answer.
+    `client` is guarded and follows no redirect: a 3xx is a failed attempt like any other answer.
     """
     body = body_of(delivery)
     at = clock.now()
@@ -61,7 +61,7 @@ async def send(
                 status = response.status_code
                 requested_pause_s = retry_after_s(response.headers.get("retry-after"), at)
                 received = b""
-                async for block in response.aiter_raw():  # as it is: what is packed may unpack to gigabytes
+                async for block in response.aiter_raw():  # not decompressed: it could unpack to gigabytes
                     received += block
                     if len(received) >= _ANSWER_READ:
                         break
@@ -80,7 +80,7 @@ async def send(
 
 
 def body_of(delivery: Delivery) -> str:
-    """Return the JSON that is signed and sent; the same text in every attempt."""
+    """Return the JSON that is signed and sent, the same text in every attempt."""
     message = {
         _ID_FIELDS[delivery.resource]: str(delivery.resource_id),
         "type": delivery.type,
@@ -94,7 +94,7 @@ def headers_of(delivery: Delivery, body: str, secrets: Sequence[str], now: datet
     """Return the headers of an attempt. `webhook-id` is the same in every attempt, so a receiver can tell a repeat;
     timestamp and signature are not.
 
-    One signature for each secret: a receiver takes the message when one of them is by a secret it knows.
+    There is one signature per secret: a receiver accepts the message if one of them fits a secret that it knows.
     """
     return {
         "content-type": "application/json",
@@ -108,7 +108,7 @@ def headers_of(delivery: Delivery, body: str, secrets: Sequence[str], now: datet
 def skribby_headers(delivery: Delivery, body: str, secrets: Sequence[str], now: datetime) -> dict[str, str]:
     """Return the headers that receivers of the hosted service check: a hex HMAC-SHA256 over "timestamp.body".
 
-    Its key is the newest secret as it is shown, prefix included.
+    The key is the newest secret as displayed, prefix included.
     """
     timestamp = str(int(now.timestamp()))
     digest = (
@@ -122,7 +122,7 @@ def skribby_headers(delivery: Delivery, body: str, secrets: Sequence[str], now: 
 
 
 def answer_late(status: int | None, timeout_s: float) -> str:
-    """Return what is noted when time ran out: before the status, or while the body was read."""
+    """Return the note for a timeout, either before the status or while the body was read."""
     if status is None:
         return f"No answer within {timeout_s:g} s."
     return f"(The answer's body did not end within {timeout_s:g} s.)"
