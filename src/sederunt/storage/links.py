@@ -1,7 +1,7 @@
-"""Addresses that open one file without a key, until a moment, and nothing else.
+"""Signed addresses: each opens one file without a key until it expires, and nothing else.
 
-The signature covers resource, id, name and expiry, so an address can be made and checked by any process that holds the
-secret, and nothing has to be stored. What it opens may still be gone: deletion works at once.
+The signature covers resource, id, name and expiry, so any process that holds the secret can make and check addresses,
+and nothing has to be stored. The file may be gone earlier: deletion takes effect at once.
 """
 
 import base64
@@ -11,7 +11,7 @@ from datetime import datetime
 from urllib.parse import quote
 from uuid import UUID
 
-_PURPOSE = b"sederunt file link 1"  # so that no other signature made with the same secret fits
+_PURPOSE = b"sederunt file link 1"  # keeps other signatures by the same secret from fitting
 _OTHER_PURPOSE = b"sederunt other 1"
 
 
@@ -20,7 +20,7 @@ class Links:
 
     Args:
         secret: at least 16 bytes, the same in every process.
-        base_url: how callers reach the api, without the path of the version.
+        base_url: how callers reach the API, without the version's path.
     """
 
     def __init__(self, secret: bytes, base_url: str) -> None:
@@ -37,7 +37,7 @@ class Links:
         return f"{self._base_url}{path}?until={expiry}&signature={self._signature(resource, id, name, str(expiry))}"
 
     def check(self, resource: str, id: UUID, name: str, *, until: str, signature: str, now: datetime) -> bool:  # noqa: A002
-        """Return whether the address, in its parts as received and decoded, was signed here and still holds.
+        """Return whether the address, in its received and decoded parts, was signed here and has not expired.
 
         The signature is compared in constant time; any text may be passed in.
         """
@@ -46,7 +46,7 @@ class Links:
         return is_genuine and now.timestamp() < int(until)
 
     def derive(self, text: str) -> bytes:
-        """Return a key for what the text names, derived from the secret."""
+        """Return a key for the purpose that the text names, derived from the secret."""
         return hmac.digest(self._other_key, text.encode("utf-8", "replace"), hashlib.sha256)
 
     def _signature(self, resource: str, id: UUID, name: str, until: str) -> str:  # noqa: A002

@@ -1,8 +1,8 @@
 """Objects under keys, in a folder or in a bucket (S3, Google, Azure), by one client.
 
-A key is a path of plain names ("bots/<id>/recording.webm"). An object is there whole or not at all: what is being
-written is not seen, and what is not finished leaves nothing behind. (A process killed in the middle of a large upload
-cannot clean up: give a bucket a rule that ends incomplete multipart uploads after a day.)
+A key is a path of plain names ("bots/<id>/recording.webm"). An object exists whole or not at all: nobody sees one that
+is being written, and an unfinished one leaves nothing behind. (A process killed in the middle of a large upload cannot
+clean up: give a bucket a rule that ends incomplete multipart uploads after a day.)
 """
 
 import asyncio
@@ -26,11 +26,11 @@ from sederunt.storage.writer import CHUNK_BYTES, Writer, missing_nothing_but_the
 if TYPE_CHECKING:
     from obstore import ObjectMeta
 
-READ_BYTES = 512 * 1024  # the least that `stream` yields at a time, but for the last
+READ_BYTES = 512 * 1024  # the least that `stream` yields at a time, except at the end
 LONGEST_KEY = 1_024  # S3's limit
 DELETE_PASSES = 5  # a writer may finish an object while its neighbours are being deleted
 
-# So that a browser sent straight to the bucket knows what it gets. Folders keep no types; the api sets its own.
+# For browsers that are redirected to the bucket. Folders keep no types; the API sets its own.
 CONTENT_TYPES: Mapping[str, str] = {
     ".webm": "video/webm",
     ".mka": "audio/x-matroska",
@@ -40,7 +40,7 @@ CONTENT_TYPES: Mapping[str, str] = {
     ".txt": "text/plain; charset=utf-8",
 }
 
-# Options that obstore wants beside the store's own (object_store::ClientOptions).
+# Options that obstore takes apart from the store's own (object_store::ClientOptions).
 CLIENT_OPTIONS = frozenset(
     {
         "allow_http",
@@ -64,12 +64,12 @@ logger = log.get(component="storage")
 
 
 def open_objects(settings: Settings, *, most_retries: int = 4) -> "Objects":
-    """Open the store that the settings name; `objects` in the data directory without an address.
+    """Open the store that the settings name; without an address, the folder `objects` in the data directory.
+
+    Raises SetupError for an unknown kind of address. Contacts nothing yet: see `Objects.check`.
 
     Args:
         most_retries: how often a failing request is tried again, within a minute.
-
-    SetupError where the address is none we know. Nothing is contacted yet: see `Objects.check`.
     """
     folder = folder_of(settings)
     if folder is not None:
@@ -95,24 +95,24 @@ def open_objects(settings: Settings, *, most_retries: int = 4) -> "Objects":
 
 
 def folder_of(settings: Settings) -> Path | None:
-    """Return the folder in which objects lie; None where they are in a bucket."""
+    """Return the folder that holds the objects; None if they are in a bucket."""
     url = settings.storage.url
     if url is not None:
         return Path(url.removeprefix("file://")) if url.startswith("file://") else None
     folder = (settings.data / "objects").absolute()
-    # Until 2026-11 a data directory with a space in its path had them beside it, at the path's spelling as an address.
+    # Until 2026-11, if the data directory's path had a space, they lay beside it under the URL-encoded path.
     old_folder = Path(folder.as_uri().removeprefix("file://"))
     return old_folder if old_folder.is_dir() and not folder.exists() else folder
 
 
-def _typed(client: Mapping[str, str]) -> Any:  # obstore's own shape, which cannot be imported at run time
+def _typed(client: Mapping[str, str]) -> Any:  # obstore's own type, which cannot be imported at run time
 
     booleans: Mapping[str, Any] = {"true": True, "false": False}
     return {name: booleans.get(value.lower(), value) for name, value in client.items()}
 
 
 def _by_plain_http(options: Mapping[str, str]) -> dict[str, str]:
-    """Allow plain HTTP where an endpoint is given as http://; asking for a second option would only be a trap."""
+    """Allow plain HTTP if an endpoint begins with http://; requiring a second option would be a trap."""
     endpoints = [value for name, value in options.items() if name.lower().endswith("endpoint")]
     return {"allow_http": "true"} if any(value.startswith("http://") for value in endpoints) else {}
 
@@ -120,33 +120,32 @@ def _by_plain_http(options: Mapping[str, str]) -> dict[str, str]:
 class Objects:
     """The objects of one store.
 
-    Every method raises ValueError for a key that is no path of plain names, ObjectMissing where there is no such
-    object (unless it says otherwise), StorageMissing where the bucket itself is not there, and obstore's own errors
-    when the store fails after several tries.
+    Every method raises ValueError for a key that is no path of plain names, ObjectMissing if there is no such object
+    (unless it says otherwise), StorageMissing if the bucket itself is missing, and obstore's own errors if the store
+    fails several times.
     """
 
     def __init__(self, store: ObjectStore, *, folder: Path | None = None) -> None:
         self._store, self._folder = store, folder
 
     def local_path(self, key: str) -> Path | None:
-        """Return where an object lies on this machine, for readers that need a file; None in a bucket."""
+        """Return an object's path on this machine, for readers that need a file; None for a bucket."""
         return self._folder / checked(key) if self._folder is not None else None
 
     async def put(self, key: str, data: bytes) -> None:
-        """Store these bytes, in place of what was there."""
+        """Store these bytes in place of any earlier object."""
         with missing_nothing_but_the_bucket():
             await obstore.put_async(self._store, checked(key), data, attributes=self._attributes(key))
 
     async def put_file(self, key: str, path: Path) -> None:
-        """Store a local file, which stays. Cancelled, it leaves nothing."""
+        """Store a local file, which stays. Leaves nothing if cancelled."""
         async with self.writer(key) as target:
             with path.open("rb") as file:
                 while data := await asyncio.to_thread(file.read, CHUNK_BYTES):
                     await target.write(data)
 
     def writer(self, key: str) -> Writer:
-        """Return a writer for objects whose length is not known before. `async with objects.writer(key) as
-        file: await file.write(…)`
+        """Return a writer for an object of unknown length: `async with objects.writer(key) as f: await f.write(…)`
 
         The object appears when the block ends; an exception in the block, or `abort`, leaves nothing.
         """
@@ -162,7 +161,7 @@ class Objects:
         return bytes(await result.bytes_async())
 
     async def get_file(self, key: str, path: Path) -> None:
-        """Copy an object into a local file, which appears when it is whole."""
+        """Copy an object into a local file, which appears once it is complete."""
         part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
         try:
             with part.open("wb") as file:
@@ -195,7 +194,7 @@ class Objects:
             raise BadAnswer(f"The storage gave {end - start - bytes_left} of {end - start} bytes of {key}.")
 
     async def size(self, key: str) -> int | None:
-        """Return bytes of the object; None where there is none."""
+        """Return the size of an object in bytes; None if there is no such object."""
         try:
             return int((await obstore.head_async(self._store, checked(key)))["size"])
         except FileNotFoundError:
@@ -203,22 +202,22 @@ class Objects:
             return None
 
     async def stored_bytes(self, prefix: str) -> int:
-        """Return bytes of all objects below a path together."""
+        """Return the total size in bytes of all objects below a path."""
         return sum([int(entry["size"]) async for batch in self._listed(prefix) for entry in batch])
 
     async def keys(self, prefix: str) -> list[str]:
-        """Return all keys below a path, sorted. "bots/1" holds "bots/1/…", not "bots/12/…"."""
+        """Return all keys below a path, sorted: "bots/1" covers "bots/1/…", not "bots/12/…"."""
         return sorted([str(entry["path"]) async for batch in self._listed(prefix) for entry in batch])
 
     async def delete(self, key: str) -> None:
-        """Remove an object; nothing happens where there is none."""
+        """Remove an object, if it exists."""
         try:
             await obstore.delete_async(self._store, checked(key))
         except FileNotFoundError:
             await self._look_for_the_bucket(key)
 
     async def delete_prefix(self, prefix: str) -> int:
-        """Remove everything below a path, half-written files included; returns how many objects there were."""
+        """Remove everything below a path, including unfinished files; returns the number of removed objects."""
         if not prefix.strip("/"):
             raise ValueError("Expected a path to delete below; an empty one would delete the whole store.")
         removed_count = 0
@@ -236,15 +235,13 @@ class Objects:
         return removed_count
 
     async def presigned(self, key: str, expires_s: float) -> str | None:
-        """Return an address in the store itself that reads this object for a while; None for folders, which
-        have none.
-        """
+        """Return a temporary address in the store itself that reads this object; None for folders."""
         if not isinstance(self._store, (S3Store, GCSStore, AzureStore)):
             return None
         return await obstore.sign_async(self._store, "GET", checked(key), timedelta(seconds=expires_s))
 
     async def check(self) -> None:
-        """Write, read, list and remove an object. SetupError where that fails, with what the store said."""
+        """Check the store: write, read, list and remove an object. Raises SetupError with the store's own message."""
         key, content = f"checks/{uuid.uuid4().hex}", b"sederunt"
         try:
             stored_content, keys = await self._tried(key, content)
@@ -257,13 +254,12 @@ class Objects:
             raise SetupError("The storage does not list what was written: its credentials need the right to list.")
 
     async def _listed(self, prefix: str) -> "AsyncIterator[Sequence[ObjectMeta]]":
-        """Yield what lies below a path, many at a time."""
         with missing_nothing_but_the_bucket():
             async for batch in obstore.list(self._store, checked_prefix(prefix)):
                 yield batch
 
     async def _tried(self, key: str, content: bytes) -> tuple[bytes, list[str]]:
-        """Return what an object holds that was just written, and the keys beside it. Nothing is left of it."""
+        """Write, read and delete an object; return its content and the keys listed beside it."""
         await self.put(key, content)
         try:
             return await self.get(key), await self.keys(key.split("/", 1)[0])
@@ -271,7 +267,7 @@ class Objects:
             await self.delete(key)
 
     async def _look_for_the_bucket(self, key: str) -> None:
-        """Raise what a listing raises, where the bucket is missing and not the object: servers answer 404 to both."""
+        """Raise StorageMissing if the bucket is missing rather than the object: servers answer 404 to both."""
         if self._folder is None:
             await self.keys(key)
 
@@ -282,7 +278,7 @@ class Objects:
         return {"Content-Type": content_type} if content_type else None
 
     def _tidy(self, key: str) -> None:
-        """Remove the empty folders above a key that is gone."""
+        """Remove the empty folders above a removed key."""
         if self._folder is None:
             return
         for folder in Path(key).parents:
@@ -290,7 +286,7 @@ class Objects:
                 return
             try:
                 (self._folder / folder).rmdir()
-            except OSError:  # not empty, or gone
+            except OSError:  # not empty, or already gone
                 if (self._folder / folder).exists():
                     return
 
@@ -300,7 +296,7 @@ def _missing(key: str) -> ObjectMissing:
 
 
 def checked(key: str) -> str:
-    """Return the key itself. ValueError unless it is a path of plain names that stays inside of the store."""
+    """Return the key itself. Raises ValueError unless it is a path of plain names that stays inside the store."""
     names = key.split("/")
     if len(key) > LONGEST_KEY or not all(_SEGMENT.fullmatch(name) and name.strip(".") for name in names):
         raise ValueError(f"Expected a key of letters, digits, dots, dashes and slashes, found {key[:80]!r}.")
@@ -308,10 +304,10 @@ def checked(key: str) -> str:
 
 
 def checked_prefix(prefix: str) -> str:
-    """Return a prefix without its last slash; the empty one is everything."""
+    """Return a prefix without its last slash; an empty prefix means everything."""
     return checked(prefix.removesuffix("/")) if prefix else ""
 
 
 def is_away(error: BaseException) -> bool:
-    """Return whether an error says that the store cannot be reached, or lets nobody in, for now."""
+    """Return whether an error means that the store is out of reach, or refuses access, for now."""
     return isinstance(error, _AWAY)

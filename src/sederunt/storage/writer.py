@@ -1,4 +1,4 @@
-"""Writing an object of unknown length: in parts while it arrives, finished or undone as a whole."""
+"""Write an object of unknown length in parts as it arrives; it is finished or undone as a whole."""
 
 import asyncio
 import contextlib
@@ -11,10 +11,10 @@ from obstore.store import ObjectStore
 from sederunt.errors import StorageMissing
 
 CHUNK_BYTES = 8 * 1024 * 1024  # S3 takes 10,000 parts: objects up to 80 GB
-# What is handed to the store's client at a time, which fills its parts by itself. Joining whole parts of 8 MB here
-# would hold up everybody else in the process for 2 to 5 ms each (measured).
+# Bytes per call to the store's client, which fills its parts itself. Joining whole parts of 8 MB here would block the
+# process for 2 to 5 ms each (measured).
 PIECE_BYTES = 1024 * 1024
-UPLOADS = 2  # parts under way at once; with one being filled this bounds the memory
+UPLOADS = 2  # parts under way at once; together with the one being filled, this bounds memory
 
 
 class Aborted(Exception):
@@ -22,7 +22,7 @@ class Aborted(Exception):
 
 
 class Writer:
-    """One object being written. Small ones are kept until they are whole, larger ones go out in parts."""
+    """One object being written. A small one is kept until it is complete; a larger one is sent in parts."""
 
     def __init__(
         self, store: ObjectStore, key: str, attributes: dict[str, str] | None, tidy: Callable[[], None]
@@ -35,7 +35,7 @@ class Writer:
         self.size = 0  # bytes written so far
 
     async def write(self, data: bytes) -> None:
-        """Take some bytes; waits while the store is slower than the writer. Raises the store's error."""
+        """Take some bytes; waits if the store is slower than the writer. Raises the store's error."""
         self._gathered.append(data)
         self._gathered_bytes += len(data)
         self.size += len(data)
@@ -43,7 +43,7 @@ class Writer:
             await self._send()
 
     async def close(self) -> int:
-        """Finish: the object is there when this returns. Returns its size in bytes."""
+        """Finish the object, which then exists; returns its size in bytes."""
         if self._upload is None:
             data, self._gathered = b"".join(self._gathered), []
             with missing_nothing_but_the_bucket():
@@ -60,10 +60,10 @@ class Writer:
         return self.size
 
     async def abort(self) -> None:
-        """Give up: what was sent is removed. Harmless when it is over."""
+        """Give up and remove what was sent. Does nothing after the end."""
         self._gathered, upload = [], self._upload
         if upload is not None and not upload.done():
-            # The store's client undoes an upload whose source fails; one that is cancelled leaves its parts behind.
+            # The store's client undoes an upload whose source fails; a cancelled one leaves its parts behind.
             await self._hand_over(Aborted())
             await asyncio.wait({upload})
         if upload is not None and upload.done() and not upload.cancelled():
@@ -89,7 +89,7 @@ class Writer:
             await self._hand_over(piece)
 
     async def _hand_over(self, piece: "bytes | Aborted | None") -> None:
-        """Put into the queue, or raise the error of the upload that no longer takes from it."""
+        """Put a piece into the queue, or raise the error of an upload that has stopped reading it."""
         assert self._upload is not None
         put = asyncio.ensure_future(self._pieces.put(piece))
         try:
@@ -120,7 +120,7 @@ class Writer:
 
 @contextlib.contextmanager
 def missing_nothing_but_the_bucket() -> Iterator[None]:
-    """Raise StorageMissing where the store finds something missing: a write or a listing cannot miss an object."""
+    """Raise StorageMissing for a missing file: a write or a listing can miss only the bucket."""
     try:
         yield
     except FileNotFoundError as error:
@@ -128,7 +128,7 @@ def missing_nothing_but_the_bucket() -> Iterator[None]:
 
 
 def _pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut bytes into pieces of about the size that is handed over; what is larger stays as it is."""
+    """Join chunks into pieces of about PIECE_BYTES; a larger chunk stays as it is."""
     piece: list[bytes] = []
     size = 0
     for data in chunks:
