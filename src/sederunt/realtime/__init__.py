@@ -1,1 +1,1 @@
-"""What listens to a meeting while it goes on: sockets, their addresses, their messages."""
+"""Following a meeting live: sockets, their addresses, their messages."""

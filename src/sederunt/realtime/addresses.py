@@ -1,6 +1,6 @@
-"""Where a bot's realtime sockets are. The secret is in the address; one kind's address says nothing of the others'.
+"""Addresses of a bot's realtime sockets. Each contains a secret, and reveals nothing about those of other kinds.
 
-An address belongs to the API key, or the session of a person, to which it was told, and ends with it.
+An address belongs to the API key or personal session that received it, and expires with it.
 """
 
 import base64
@@ -12,12 +12,12 @@ from enum import StrEnum
 
 from sederunt.model.bot import Bot
 
-# Makes a key of a bot's own secret and the installation's, which is sealed: who reads the database opens no socket.
+# Makes a key from the bot's secret and the installation's sealed one: the database alone opens no socket.
 Derive = Callable[[str], bytes]
 
 
 class SocketKind(StrEnum):
-    """The last part but one of the path."""
+    """The second-to-last part of the path."""
 
     EVENTS = "events"
     READ_ONLY = "read-only"
@@ -34,11 +34,10 @@ class SocketAddresses:
 
 
 def socket_addresses(base_url: str, bot: Bot, holder: bytes, derive: Derive) -> SocketAddresses:
-    """Return <base>/realtime/<bot id>/<kind>/<token>, with the scheme of a socket for that of `base_url` (http or
-    https).
+    """Return <base>/realtime/<bot id>/<kind>/<token>; http and https of `base_url` become ws and wss.
 
     Args:
-        holder: to whom they are told: `Caller.holder`.
+        holder: who receives them: `Caller.holder`.
     """
     scheme, _, authority = base_url.rstrip("/").partition("://")
     prefix = f"{'wss' if scheme == 'https' else 'ws'}://{authority}/realtime/{bot.id}"
@@ -48,7 +47,7 @@ def socket_addresses(base_url: str, bot: Bot, holder: bytes, derive: Derive) -> 
 
 
 def socket_token(key: bytes, kind: SocketKind, holder: bytes) -> str:
-    """Return what opens one kind of a bot's sockets for as long as its holder is let in: who that is, and the proof."""
+    """Return the token that opens one kind of a bot's sockets while its holder has access: the holder and a proof."""
     message = kind.encode() + b":" + holder
     proof = base64.urlsafe_b64encode(hmac.digest(key, message, hashlib.sha256)).rstrip(b"=").decode()
     return f"{holder.hex()}.{proof}"

@@ -1,4 +1,4 @@
-"""A bot's sound for those who listen to it: one subscription of this process, a short queue for each listener."""
+"""A bot's sound for its listeners: one subscription per process, a short queue per listener."""
 
 import asyncio
 from collections import deque
@@ -14,10 +14,10 @@ MOST_AUDIO = 100  # blocks of a tenth of a second
 
 
 class AudioFeed:
-    """The sound of one bot; subscribed to when the first listener comes.
+    """The sound of one bot; the first listener starts the subscription.
 
     Args:
-        closing: how listeners are closed, once they are to be; asked again after `wake`.
+        closing: returns how to close listeners, or None while they stay; called again after `wake`.
     """
 
     def __init__(self, bus: Bus, bot_id: UUID, closing: Callable[[], Closing | None]) -> None:
@@ -27,7 +27,7 @@ class AudioFeed:
         self._opening = asyncio.Lock()
 
     async def blocks(self) -> AsyncGenerator[bytes | Closing, None]:
-        """Yield blocks from now on, without a hole, and how the listener is closed in the end."""
+        """Yield blocks from now on without a gap, then how to close the listener."""
         blocks = _Blocks()
         self._listeners.add(blocks)
         try:
@@ -46,7 +46,7 @@ class AudioFeed:
             self._listeners.discard(blocks)
 
     def wake(self) -> None:
-        """Have every listener look whether it is to be closed."""
+        """Make every listener check whether to close."""
         for blocks in self._listeners:
             blocks.some.set()
 
@@ -61,12 +61,12 @@ class AudioFeed:
 
 
 class _Blocks:
-    """What one listener of audio has not been sent yet."""
+    """The blocks not yet sent to one listener."""
 
     def __init__(self) -> None:
         self.waiting: deque[bytes] = deque()
         self.some = asyncio.Event()
-        self.overrun = False  # a block was lost: there would be a hole
+        self.overrun = False  # a block was lost, which would leave a gap
 
     def put(self, pcm: bytes) -> None:
         if len(self.waiting) >= MOST_AUDIO:

@@ -1,17 +1,17 @@
-"""The drafts of a bot that are shown now: of each segment the newest, in the order in which they came."""
+"""A bot's current drafts: the newest of each segment, in order of arrival."""
 
-MOST_DRAFTS = 64  # segments that are being said at the same time
+MOST_DRAFTS = 64  # segments in progress at the same time
 
 
 class Drafts:
-    """Numbered, so that a listener takes each once and none that was replaced before it came to it."""
+    """Numbered drafts: a listener gets each once, and none that was already replaced."""
 
     def __init__(self) -> None:
         self.newest = 0  # the number of the draft that came last
         self._of_segment: dict[object, tuple[int, str]] = {}  # segment → (number, text)
 
     def put(self, segment: object, text: str) -> None:
-        """Show a draft instead of the segment's last one. Of too many segments the oldest is left out."""
+        """Show a draft instead of the segment's last one. Beyond MOST_DRAFTS segments the oldest is dropped."""
         self.newest += 1
         self._of_segment.pop(segment, None)
         self._of_segment[segment] = (self.newest, text)
@@ -19,15 +19,15 @@ class Drafts:
             del self._of_segment[next(iter(self._of_segment))]
 
     def drop(self, segment: object) -> None:
-        """Forget a segment's draft, if there is one: it is final."""
+        """Forget the draft, if any, of a segment that is final."""
         self._of_segment.pop(segment, None)
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Forget all drafts."""
         self._of_segment.clear()
 
     def after(self, number: int) -> tuple[int, str] | None:
-        """Return the oldest draft that is newer than this number, with its own; None where there is none."""
+        """Return (number, text) of the oldest draft after this number; None if there is none."""
         if self.newest <= number:
             return None
         return next((draft for draft in self._of_segment.values() if draft[0] > number), None)

@@ -1,4 +1,4 @@
-"""A bot's events as this process publishes them, and their sum. All listeners of a bot read one list."""
+"""A bot's events as this process publishes them, and their sum. All listeners of a bot share one list."""
 
 import json
 from bisect import bisect_left, bisect_right
@@ -8,18 +8,18 @@ from sederunt.bus.feeds import FeedEvent
 from sederunt.realtime import messages
 from sederunt.realtime.snapshot import Snapshot
 
-MOST_BYTES = 32_000_000  # of text per bot; a long meeting with much talk has three
-_MARKED = 4000  # positions between two snapshots that are kept: nobody's place is folded from the beginning
-_SNAPSHOTS = 4  # texts of snapshots that may be asked for again: listeners often come at the same moment
+MOST_BYTES = 32_000_000  # of text per bot; a long meeting with much talk has three million
+_MARKED = 4000  # positions between stored snapshots, so that no state is computed from the beginning
+_SNAPSHOTS = 4  # cached texts of snapshots: listeners often come at the same moment
 
 
 class Kept:
-    """Positions count from the first event there ever was; `start` is the first that is still here."""
+    """The stored events. Positions count from the very first event; `start` is the oldest still stored."""
 
     def __init__(self) -> None:
         self.start = 0
-        self.snapshot = Snapshot()  # of everything
-        self._marks = [(0, Snapshot())]  # (position, what is known there); the first of what is not here any more
+        self.snapshot = Snapshot()  # after all events
+        self._marks = [(0, Snapshot())]  # (position, state there); the first sums up dropped events
         self._sequences: list[int] = []
         self._texts: list[str] = []
         self._bytes = 0
@@ -27,21 +27,20 @@ class Kept:
 
     @property
     def end(self) -> int:
-        """Return the position behind the newest event."""
+        """Return the position after the newest event."""
         return self.start + len(self._texts)
 
     @property
     def sequence(self) -> int:
-        """Return the number of the newest event, 0 where there is none."""
+        """Return the number of the newest event, or 0."""
         return self.snapshot.sequence
 
     @property
     def size(self) -> int:
-        """Return how many characters the texts have that are here."""
+        """Return the number of characters stored."""
         return self._bytes
 
     def append(self, event: FeedEvent) -> None:
-        """Take the next event."""
         text = messages.stored(event)
         self.snapshot.apply(event)
         self._sequences.append(event.sequence)
@@ -66,14 +65,14 @@ class Kept:
         return self.start + bisect_right(self._sequences, sequence)
 
     def is_number(self, sequence: int) -> bool:
-        """Return whether this is the number of an event that is here, or that of the beginning."""
+        """Return whether this is the number of a stored event, or of the beginning."""
         index = bisect_left(self._sequences, sequence)
         return sequence == self.start == 0 or self._sequences[index : index + 1] == [sequence]
 
     def connected(self, position: int, status: str) -> str:
-        """Return the `connected` message of somebody who is to hear what stands at this position and after it.
+        """Return the `connected` message for a listener that gets the events from this position on.
 
-        `status` is the one to tell where no event has told of any yet.
+        `status` is used if no event has set one yet.
         """
         text = self._connected.get(position)
         if text is None:

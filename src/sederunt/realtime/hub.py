@@ -1,8 +1,8 @@
 """The listeners of one process: one subscription per bot and kind of feed, however many listen.
 
-Nothing is queued for a listener of events: each has a place in the list that all of a bot's listeners share, and takes
-the next event when the one before is sent. One that falls too far behind is sent away, and so is one whose socket
-takes nothing for a while (`api/sockets/endpoints`). A listener of audio has a short queue of its own.
+Nothing is queued for a listener of events: each has a position in the list that all of a bot's listeners share, and
+takes the next event once the one before is sent. A listener that falls too far behind is closed, and so is one whose
+socket accepts nothing for a while (`api/sockets/endpoints`). A listener of audio has its own short queue.
 """
 
 import asyncio
@@ -28,31 +28,31 @@ from sederunt.realtime.messages import Closing
 
 TICK_S = 1.0
 PING_S = 60.0
-LINGER_S = 3.0  # sockets stay open so long after the last change of status
-RETRY_LINGER_S = 30.0  # a challenged bot may be about to try again
-LOOK_S = 60.0  # the row is asked so often whether there is still a bot
+LINGER_S = 3.0  # how long sockets stay open after the last change of status
+RETRY_LINGER_S = 30.0  # a challenged bot may try again soon
+LOOK_S = 60.0  # how often the row is checked for whether the bot still exists
 CATCH_UP_S = 15.0
-BREATH = 200  # events taken in before others are served
-WARM_S = 40.0  # that a bot's events are kept after the last listener left: who follows by requests comes again
-MOST_WARM_BYTES = 16_000_000  # of their texts; in memory they are some six times as much
-MOST_BEHIND = 2000  # events; a listener that was up to date and falls behind so far is too slow
+BREATH = 200  # events read before other tasks get a turn
+WARM_S = 40.0  # how long events stay after the last listener left: clients that poll come again
+MOST_WARM_BYTES = 16_000_000  # of their texts, which take some six times as much memory
+MOST_BEHIND = 2000  # events; a listener that was up to date and falls further behind is too slow
 
 logger = log.get(component="realtime")
 
-# The bot as its row has it, but with the status that its listeners were told (`Bots.as_told`); None where there is
-# none or it is about to be deleted.
+# Returns the bot's row, but with the status that its listeners know (`Bots.as_told`); None if the bot is missing or
+# about to be deleted.
 Look = Callable[[UUID], Awaitable[Bot | None]]
 
 
 class Hub:
-    """The channels of the bots that are listened to. Its `run` must be running."""
+    """The channels of all bots with listeners. `run` must be running."""
 
     def __init__(self, bus: Bus, clock: Clock, look: Look) -> None:
         self._bus, self._clock, self._look = bus, clock, look
         self._channels: dict[UUID, Channel] = {}
 
     async def run(self) -> None:
-        """Keep an eye on time, for ever."""
+        """Run the periodic checks, forever."""
         while True:
             await self._clock.sleep(TICK_S)
             for bot_id, channel in list(self._channels.items()):
@@ -61,15 +61,15 @@ class Hub:
                     await self._close(bot_id, channel)
 
     async def close(self) -> None:
-        """Close what is kept for listeners who may come again."""
+        """Close all channels."""
         for bot_id, channel in list(self._channels.items()):
             await self._close(bot_id, channel)
 
     @asynccontextmanager
     async def channel(self, bot: Bot) -> AsyncIterator["Channel"]:
-        """Provide a bot's feeds, for one listener. Raises BusAway when they cannot be read right now.
+        """Provide a bot's feeds for one listener. Raises BusAway if they cannot be read now.
 
-        The status of `bot` is the one that its listeners were told (`Bots.as_told`).
+        The status of `bot` must be the one that its listeners know (`Bots.as_told`).
         """
         channel = self._channels.get(bot.id)
         if channel is not None and not channel.is_warm:
@@ -88,7 +88,7 @@ class Hub:
             await self._close_beyond(MOST_WARM_BYTES)
 
     async def _close_beyond(self, most_bytes: int) -> None:
-        """Close those that wait longest for a listener, where all that wait hold more than this."""
+        """Close the channels without listeners, longest idle first, until the rest hold at most this much."""
         waiting = sorted(
             ((bot_id, candidate) for bot_id, candidate in self._channels.items() if not candidate.listeners),
             key=lambda entry: entry[1].left_at,
@@ -106,7 +106,7 @@ class Hub:
 
 
 class Channel:
-    """One bot's feeds as this process hears them. Reads from its beginning on."""
+    """One bot's feeds in this process, read from the beginning."""
 
     def __init__(self, bot: Bot, bus: Bus, clock: Clock, look: Look) -> None:
         self.listeners, self.left_at = 0, 0.0
@@ -114,7 +114,7 @@ class Channel:
         self._kept = Kept()
         self._drafts = Drafts()
         self._audio = AudioFeed(bus, bot.id, lambda: self._closing)
-        self._changed = asyncio.Event()  # set once and replaced: whoever waited for it looks again
+        self._changed = asyncio.Event()  # set once, then replaced: wakes those who wait for it
         self._ended_at: float | None = None
         self._look_at = clock.monotonic() + LOOK_S
         self._closing: Closing | None = None
@@ -130,16 +130,16 @@ class Channel:
 
     @property
     def size(self) -> int:
-        """Return how many characters of events are kept."""
+        """Return the number of characters of stored events."""
         return self._kept.size
 
     @property
     def is_warm(self) -> bool:
-        """Return whether somebody listens, or may be back: not where there is nothing more to be told."""
+        """Return whether a listener is here or may come back, which none does after the end."""
         return self.listeners > 0 or (self._closing is None and self._clock.monotonic() < self.left_at + WARM_S)
 
     async def catch_up(self) -> None:
-        """Wait until everything that is stored by now is here. Raises BusAway."""
+        """Wait until all events stored so far have been read. Raises BusAway."""
         newest = await feeds.last_sequence(self._bus, self._bot.id)
         try:
             async with asyncio.timeout(CATCH_UP_S):
@@ -149,18 +149,18 @@ class Channel:
             raise BusAway(f"The events of bot {self._bot.id} could not be read in time.") from None
 
     async def close(self) -> None:
-        """Close the channel, since its listener is gone."""
+        """Close the channel once its listeners are gone."""
         await end(self._reading)
         await self._audio.close()
 
     async def events(self, since: int | None, *, greets: bool = True) -> AsyncGenerator[str | Closing, None]:
-        """Yield what one listener is sent, one text after another, and how it is closed in the end.
+        """Yield the texts for one listener, then how to close it.
 
-        With `since`, `connected` tells what was known at that number, and everything after it follows. A number that
-        we do not know (too old, or of another time) means: what is known by now.
+        With `since`, `connected` gives the state at that number, and all later events follow. For an unknown number
+        (too old, or of another time) it gives the present state.
 
         Args:
-            greets: send `connected` also to somebody who names the number of an event: they know what was until then.
+            greets: send `connected` even to a listener that names a known event, and so has the state up to it.
         """
         event_log = self._kept
         position = event_log.end if since is None or since > event_log.sequence else event_log.after(since)
@@ -189,11 +189,11 @@ class Channel:
                 await change.wait()
 
     def audio(self) -> AsyncGenerator[bytes | Closing, None]:
-        """Yield blocks of sound from now on, without a hole, and how the listener is closed in the end."""
+        """Yield blocks of sound from now on without a gap, then how to close the listener."""
         return self._audio.blocks()
 
     async def tick(self) -> None:
-        """Let time do what it does: pings, the end, a look at the row."""
+        """Do what is due: pings, the end, a check of the row."""
         now = self._clock.monotonic()
         if now >= self._look_at:
             self._look_at = now + LOOK_S
@@ -207,7 +207,7 @@ class Channel:
     async def _keep_reading(self) -> None:
         try:
             await self._read()
-        except Exception:  # who listens must not wait for what never comes
+        except Exception:  # listeners must not wait forever
             logger.exception("feed lost", action="feed_lost", bot_id=str(self._bot.id))
             self._closing = messages.OUR_FAULT
             self._wake()
@@ -263,7 +263,7 @@ class Channel:
             return
         if bot is None:
             self._closing = messages.DELETED
-        elif bot.status in ENDINGS:  # also where the message server lost what told so
+        elif bot.status in ENDINGS:  # even if the message server lost that event
             self._note_status(bot.status)
 
     def _wake(self) -> None:
@@ -274,7 +274,7 @@ class Channel:
 
 
 def _is_long_over(bot: Bot, clock: Clock) -> bool:
-    """Return whether nobody who was told of this bot's end listens any more. A challenged bot may try again."""
+    """Return whether the bot ended more than LINGER_S ago. A challenged bot may try again."""
     if bot.finished_at is None or bot.status not in ENDINGS - {BotStatus.BOT_DETECTED}:
         return False
     return (clock.now() - bot.finished_at).total_seconds() >= LINGER_S

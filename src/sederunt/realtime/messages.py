@@ -1,4 +1,4 @@
-"""What listeners are sent, as text, and with which words they are sent away."""
+"""The texts sent to listeners, and the reasons for closing their sockets."""
 
 import json
 from collections.abc import Mapping
@@ -32,17 +32,17 @@ def stored(event: FeedEvent) -> str:
 
 
 def connected(values: Mapping[str, Any], sequence: int) -> str:
-    """Return the first message: what is known, and the number of the last event that is in it."""
+    """Return the first message: the state, and the number of the last event in it."""
     return _text({"type": "connected", "data": values, "seq": sequence})
 
 
 def draft(message: Mapping[str, Any]) -> str:
-    """Return what is being said, and may still change."""
+    """Return a draft: words just spoken, which may still change."""
     return _text(message)
 
 
 def error(sentence: str) -> str:
-    """Return an error for the one connection that asked for something."""
+    """Return an error for the one connection whose request failed."""
     return _text({"type": "error", "data": {"message": sentence}})
 
 

@@ -1,4 +1,4 @@
-"""What somebody who comes to listen has to know of the meeting so far: a fold over the bot's stored events. Pure."""
+"""The state of a meeting for a new listener: a fold over the bot's stored events. Pure."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from sederunt.clock import unix_ms
 from sederunt.database.bot_view import BotView
 from sederunt.model.history import CHAT_MESSAGE
 
-MOST_CHAT = 1000  # messages in a snapshot; anyone in a meeting may write as many as they like
+MOST_CHAT = 1000  # messages in a snapshot; people may write any number
 
-# Which event says what of a participant's presence. Of devices the sites tell too little to say anything true.
+# What each event says about a participant's presence. Sites report too little about devices to state anything true.
 _PRESENCE: Mapping[str, bool | None] = {
     "participant-tracked": True,
     "participant-left": False,
@@ -23,18 +23,17 @@ _DEVICES = {"microphone": "unknown", "camera": "unknown", "screenshare": "unknow
 
 
 class Snapshot:
-    """The state after some of a bot's events, in their order."""
+    """The state after a number of a bot's events, in their order."""
 
     def __init__(self) -> None:
         self.sequence = 0
         self.status: str | None = None  # None before the first change
-        self.first_status: str | None = None  # the one before the first change, None as long as there was none
+        self.first_status: str | None = None  # before the first change; None until then
         self._transcripts: dict[object, Mapping[str, Any]] = {}  # by segment
         self._participants: dict[str, Mapping[str, Any]] = {}
         self._chat: deque[Mapping[str, Any]] = deque(maxlen=MOST_CHAT)
 
     def apply(self, event: FeedEvent) -> None:
-        """Fold in the next event."""
         self.sequence = event.sequence
         data: Mapping[str, Any] = event.event.get("data") or {}
         match event.event.get("type"):
@@ -49,7 +48,7 @@ class Snapshot:
                 self._see(data, _PRESENCE[kind])
 
     def has_final(self, segment_id: object) -> bool:
-        """Return whether a segment is final: its drafts are of no use any more."""
+        """Return whether a segment is final, which makes its drafts useless."""
         return segment_id in self._transcripts
 
     def values(self) -> dict[str, Any]:
@@ -62,7 +61,7 @@ class Snapshot:
         }
 
     def copy(self) -> "Snapshot":
-        """Return a copy that goes its own way from here."""
+        """Return an independent copy."""
         other = copy(self)
         other._transcripts = dict(self._transcripts)
         other._participants = dict(self._participants)
@@ -83,7 +82,7 @@ class Snapshot:
 
 
 def final_values(view: BotView) -> dict[str, Any]:
-    """Return the data of a `connected` message when all is over: what the bot object says."""
+    """Return the data of a `connected` message after the end, from the bot object."""
     return {
         "transcripts": [segment.spoken() for segment in view.transcript.segments],
         "participants": [
