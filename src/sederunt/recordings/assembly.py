@@ -1,6 +1,6 @@
-"""Pieces become one recording: merged, stored, verified; only then are the pieces removed.
+"""Merge pieces into one recording, store and verify it; only then remove the pieces.
 
-Runs as often as it must: `tracks.json` is written last, so its presence says that everything before it is stored.
+It can run again at any time: `tracks.json` is written last, so its presence means that everything else is stored.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ from sederunt.recordings.video_layout import layout_of
 from sederunt.storage.objects import Objects
 from sederunt.tracing import traced
 
-FETCH_S = 300.0  # the longest that storage may take for one piece
-STOPPING_S = 20.0  # how long a thread may take to see that nobody wants its work any more
-COMPOSING = asyncio.Semaphore(max(1, (os.cpu_count() or 1) // 2))  # at once in a worker: minutes of a core each
-SLACK_S = 1.0  # by which a composed recording may differ from its sound
+FETCH_S = 300.0  # most time for storage to return one piece
+STOPPING_S = 20.0  # how long a thread may take to notice that its work is cancelled
+COMPOSING = asyncio.Semaphore(max(1, (os.cpu_count() or 1) // 2))  # at once per worker: each takes minutes of a core
+SLACK_S = 1.0  # allowed difference between a composed recording and its sound
 
 logger = log.get(component="meetings")
 
@@ -55,14 +55,15 @@ async def assemble_recording(
     sources: Mapping[str, str] | None = None,
     believes_damage: bool = True,
 ) -> dict[str, Any] | None:
-    """Make and store the bot's one recording and its tracks; returns what `tracks.json` holds, None for an empty stay.
+    """Make and store the bot's recording and its tracks; returns the content of `tracks.json`, None for an empty stay.
 
-    Pieces that were found damaged stay, beside what could be read of them: they may be the store's fault.
+    Damaged pieces stay in storage although their readable part is merged: the store may be at fault.
 
     Args:
-        believes_damage: whether a damaged piece is one. Else it raises BadAnswer: the store may give it whole later.
-        scratch: a folder for temporary files; what a crash leaves there is removed with the next start.
-        participants, sources: the roster, with speaking events; they tell whose picture is large in a video.
+        believes_damage: whether to accept a damaged piece. If not, it raises BadAnswer: the store may return it whole
+            later.
+        scratch: a folder for temporary files; the next start removes what a crash leaves there.
+        participants, sources: the roster, with speaking events; they decide whose picture is large in a video.
     """
     prefix = f"bots/{bot.id}"
     facts = await _facts(objects, prefix)
@@ -84,7 +85,7 @@ async def assemble_recording(
 
 
 async def _facts(objects: Objects, prefix: str) -> dict[str, Any] | None:
-    """Return what an earlier merge wrote down; None where there was none."""
+    """Return the facts of an earlier merge; None if there was none."""
     if await objects.size(f"{prefix}/tracks.json") is None:
         return None
     facts: dict[str, Any] = json.loads(await objects.get(f"{prefix}/tracks.json"))
@@ -92,15 +93,15 @@ async def _facts(objects: Objects, prefix: str) -> dict[str, Any] | None:
 
 
 def _lacks_some(facts: Mapping[str, Any], keys: Sequence[str]) -> bool:
-    """Return whether a host brought further pieces after the merge while all merged ones are still there.
+    """Return whether a host added pieces after the merge while all merged ones still exist.
 
-    Where some is gone already, somebody has begun to remove what was merged: to merge again would make silence of it.
+    If one is missing, their removal has begun: merging again would turn it into silence.
     """
     return "merged" in facts and set(facts["merged"]) < set(keys)
 
 
 async def _remove_merged(objects: Objects, bot_id: UUID, kind: str, facts: Mapping[str, Any]) -> None:
-    """Remove the pieces that are in the recording; others stay until the bot's media go."""
+    """Remove the merged pieces; others stay until the bot's media are deleted."""
     keys = await _pieces(objects, bot_id, kind)
     merged = set(facts.get("merged", keys))
     if merged.issuperset(keys):
@@ -145,7 +146,7 @@ async def _merge_and_store(
                 objects, pictures, fits, mixed, recording, replace(layout, duration_s=facts["duration_s"])
             )
         except (MediaError, av.FFmpegError, ValueError) as error:
-            # The sound must not be lost with the pictures; these are kept, and go with the bot.
+            # The sound must survive without the pictures, which stay until the bot is deleted.
             logger.exception("pictures not composed", action="composition_failed", object=prefix)
             recording, facts["video_failed"] = mixed, str(error)[:300]
     await _store(objects, f"{prefix}/recording.webm", recording)
@@ -156,10 +157,10 @@ async def _merge_and_store(
 async def _film(
     objects: Objects, keys: list[str], sound: Mapping[str, Fit], mixed: Path, target: Path, layout: VideoLayout
 ) -> dict[str, Any]:
-    """Compose the pictures with the sound into `target`, and look whether it is what it should be.
+    """Compose the pictures with the sound into `target`, and check the result.
 
     Args:
-        sound: stay → how its sound was fitted, by which its pictures are, too.
+        sound: stay → how its sound was fitted; its pictures follow.
     """
 
     def work(pieces: Iterator[bytes | FittedPiece[VideoFrame]], progress: Progress) -> dict[str, Any]:
@@ -181,10 +182,10 @@ async def _with_pieces(
     work: Callable[[Iterator[bytes | FittedPiece[Item]], Progress], T],
     fits: Mapping[str, Fitting[Item]],
 ) -> T:
-    """Run `work` in a thread, which gets the pieces one after another. A cancelled caller's thread ends soon.
+    """Run `work` in a thread that receives the pieces one by one. If the caller is cancelled, the thread ends soon.
 
     Args:
-        fits: stay → what of its pieces is kept, and where.
+        fits: stay → which part of its pieces is kept, and where.
     """
     loop = asyncio.get_running_loop()
     stopped = threading.Event()
@@ -205,7 +206,7 @@ async def _with_pieces(
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         stopped.set()
-        await asyncio.wait({task}, timeout=STOPPING_S)  # its files are about to be removed
+        await asyncio.wait({task}, timeout=STOPPING_S)  # the caller is about to remove its files
         raise
 
 
@@ -223,13 +224,13 @@ def _duration_s(bot: Bot) -> float:
 
 
 def remaining_gaps(gaps: Iterable[Gap], stays: Sequence[Sequence[float]]) -> tuple[Gap, ...]:
-    """Return the gaps without what a lost host had heard of them.
+    """Return the gaps without the parts that a lost host had recorded.
 
-    A host that was cut off stores its last pieces when its link is back: the next one could not know of them when it
+    A host that was cut off stores its last pieces once its link is back; the next host did not know of them when it
     marked the gap.
 
     Args:
-        stays: first and last second that each stay heard.
+        stays: first and last second of sound of each stay.
     """
     remaining: list[Gap] = []
     for gap in gaps:
@@ -243,7 +244,7 @@ def remaining_gaps(gaps: Iterable[Gap], stays: Sequence[Sequence[float]]) -> tup
 
 
 def verdict_of(bot: Bot, heard_s: float) -> Verdict:
-    """Return whether something was heard, there was truly nothing to hear, or the capture was deaf."""
+    """Return whether sound was captured, there was none to capture, or the capture failed."""
     if heard_s > 0:
         return Verdict.HEALTHY
     return (

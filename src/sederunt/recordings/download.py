@@ -1,4 +1,4 @@
-"""A recording from an address: through the guard for callers' addresses, into a file, no larger than allowed."""
+"""Download a recording through the guard for callers' addresses into a file, up to a size limit."""
 
 import asyncio
 from pathlib import Path
@@ -11,8 +11,8 @@ from sederunt.errors import DestinationError
 from sederunt.model.budgets import default_of
 from sederunt.tracing import traced
 
-DOWNLOAD_S = default_of("fetch_s")  # for the whole body; a stalled connection ends sooner by the client's own timeout
-# An address that delivers less than this is given up: it would hold a place that others need.
+DOWNLOAD_S = default_of("fetch_s")  # for the whole body; the client's own timeout ends a stalled connection sooner
+# A slower download is given up: it would hold a place that others need.
 WINDOW_S, LEAST_BYTES_S = 30.0, 10_000
 
 
@@ -20,7 +20,7 @@ WINDOW_S, LEAST_BYTES_S = 30.0, 10_000
 async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_bytes: int, allow_private: bool) -> int:
     """Fetch an address into a file; returns its size in bytes.
 
-    Raises DestinationError: not retryable where the address is refused or the file too large.
+    Raises DestinationError, not retryable if the address is refused or the file too large.
     """
     size = window_start_size = 0
     window_ends = monotonic() + WINDOW_S

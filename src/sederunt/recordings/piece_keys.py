@@ -1,6 +1,6 @@
-"""Where what a recorder writes lies in storage. A file's suffix says what it holds.
+"""Storage keys of a recorder's files. The suffix says what a file holds.
 
-Pieces of sound and pictures are there until they are assembled.
+Pieces of sound and pictures exist until they are assembled.
 """
 
 from collections.abc import Mapping

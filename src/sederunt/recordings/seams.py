@@ -1,4 +1,4 @@
-"""How the pieces of a bot's stays fit together, where one began before the one before it had ended."""
+"""How the pieces of overlapping stays of a bot fit together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from sederunt.media.video import VideoFrame, read_video_piece
 from sederunt.model.audio import Packet
 from sederunt.storage.objects import Objects
 
-LATER_PIECES = 3  # of the later stay that are compared: twelve seconds, more than two holders ever share
+LATER_PIECES = 3  # how many of the later stay are compared: twelve seconds, more than two holders ever share
 EVERYTHING = Fit()
 
 Item = TypeVar("Item", bound=Timed)
@@ -21,15 +21,17 @@ Reader = Callable[[bytes], list[Item]]
 
 
 def stay_of(key: str) -> str:
-    """Return the stay that a piece's key names: `record.recorder.stay_name`."""
+    """Return the stay in a piece's key: `record.recorder.stay_name`."""
     return key.rsplit("/", 1)[-1].partition("-")[0]
 
 
 async def fits_of(objects: Objects, keys: Sequence[str]) -> Mapping[str, Fit]:
-    """Return stay → what of its sound is kept and where it lies; stays that end before the next begins are not in it.
+    """Return stay → which part of its sound is kept, and where; stays that end before the next begins are absent.
+
+    Raises what storage raises.
 
     Args:
-        keys: of all pieces of sound, in order. Raises what storage raises.
+        keys: of all pieces of sound, in order.
     """
     stays = _stays(keys)
     fits: dict[str, Fit] = {}
@@ -42,16 +44,18 @@ async def fits_of(objects: Objects, keys: Sequence[str]) -> Mapping[str, Fit]:
         tail = await _tail(objects, stays[earlier], first_s - MOST_SHIFT_S, _packets)
         if (joint := seam(tail, head)) is not None:
             fits[earlier] = replace(joint.earlier, shift_s=shift_s)
-            # Laid against the earlier one's own times, which are moved with it.
+            # Relative to the earlier stay's own times, which are shifted too.
             fits[later] = Fit(shift_s=joint.later.shift_s + shift_s)
     return fits
 
 
 async def extents_of(objects: Objects, keys: Sequence[str]) -> list[tuple[float, float]]:
-    """Return when each stay heard its first and its last sound, in seconds of the recording.
+    """Return the first and last second of sound of each stay, in seconds of the recording.
+
+    Raises what storage raises.
 
     Args:
-        keys: of all pieces of sound, in order. Raises what storage raises.
+        keys: of all pieces of sound, in order.
     """
     extents: list[tuple[float, float]] = []
     for stay_keys in _stays(keys).values():
@@ -67,11 +71,13 @@ async def extents_of(objects: Objects, keys: Sequence[str]) -> list[tuple[float,
 
 
 async def picture_fits_of(objects: Objects, keys: Sequence[str], sound: Mapping[str, Fit]) -> Mapping[str, PictureFit]:
-    """Return stay → what of its pictures is kept and where they lie; stays that are kept as they are are not in it.
+    """Return stay → which of its pictures are kept, and where; unchanged stays are absent.
+
+    Raises what storage raises.
 
     Args:
-        keys: of all pieces of pictures, in order. Raises what storage raises.
-        sound: the fits of the stays' sound, which tell how far their clocks are apart.
+        keys: of all pieces of pictures, in order.
+        sound: the fits of the stays' sound, which give the difference between their clocks.
     """
     stays = _stays(keys)
     fits = {stay: PictureFit(shift_s=sound.get(stay, EVERYTHING).shift_s) for stay in stays}
@@ -90,12 +96,12 @@ def _stays(keys: Sequence[str]) -> Mapping[str, Sequence[str]]:
 
 
 async def _head(objects: Objects, keys: Sequence[str], read: Reader[Item]) -> list[Item]:
-    """Return what a stay recorded at first."""
+    """Return the beginning of a stay."""
     return [item for key in keys[:LATER_PIECES] for item in read(await objects.get(key))]
 
 
 async def _tail(objects: Objects, keys: Sequence[str], since_s: float, read: Reader[Item]) -> list[Item]:
-    """Return what a stay recorded since a second by its own times, or a little more."""
+    """Return the end of a stay from a second of its own time on, or a little more."""
     tail: list[Item] = []
     for key in reversed(keys):
         items = read(await objects.get(key))

@@ -1,4 +1,4 @@
-"""Who contributed to mixed tracks, kept beside the pieces: JSON, one object per page that was recorded."""
+"""Who contributed to mixed tracks, stored beside the pieces as JSON, one object per recorded page."""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from sederunt.storage.objects import Objects
 
 
 def written_spans(spans: Sequence[Span]) -> bytes:
-    """Return one page's spans as they are kept."""
+    """Return one page's spans as stored."""
     return json.dumps([asdict(span) for span in spans]).encode()
 
 

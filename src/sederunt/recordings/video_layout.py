@@ -1,4 +1,4 @@
-"""What the pictures of a recording cannot tell: whose they are, who spoke when, which of them are shared screens."""
+"""What a recording's pictures do not contain: their owners, who spoke when, which are shared screens."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from sederunt.model.participant import Participant, SpeakingKind
 def layout_of(
     bot: Bot, duration_s: float, participants: Sequence[Participant], sources: Mapping[str, str]
 ) -> VideoLayout:
-    """Return how to compose a bot's pictures. `sources`: source → participant key, as the roster keeps them."""
+    """Return how to compose a bot's pictures. `sources`: source → participant key, as in the roster."""
     zero_ms = unix_ms(bot.recording_started_at) if bot.recording_started_at else 0
     cameras = _cameras(sources, zero_ms)
     return VideoLayout(
@@ -33,7 +33,7 @@ def layout_of(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Camera:
-    """A video track for as long as it shows one person. In seconds of the recording."""
+    """A video track while it shows one person, in seconds of the recording."""
 
     track: str
     key: str
@@ -42,7 +42,7 @@ class _Camera:
 
 
 def _cameras(sources: Mapping[str, str], zero_ms: int) -> list[_Camera]:
-    """Return whose each video track was and when: sites give the line of somebody who left to the next who comes."""
+    """Return the owners of each video track over time: sites reuse the line of somebody who left for a newcomer."""
     owners_by_track: dict[str, list[tuple[float, str]]] = {}
     for source, key in sources.items():
         name, at_ms = since_of(source) or (source, None)
@@ -52,7 +52,7 @@ def _cameras(sources: Mapping[str, str], zero_ms: int) -> list[_Camera]:
             )
     cameras: list[_Camera] = []
     for track, owners in owners_by_track.items():
-        # Whose it is now is told by itself as well; where moments are told, they say it all.
+        # The present owner is also listed without a moment; entries with moments are complete.
         owners = sorted(owner for owner in owners if len(owners) == 1 or owner[0] > -math.inf)
         ends = [start for start, _ in owners[1:]] + [math.inf]
         cameras += [
@@ -62,7 +62,7 @@ def _cameras(sources: Mapping[str, str], zero_ms: int) -> list[_Camera]:
 
 
 def _turns(person: Participant, zero_ms: int, duration_s: float) -> list[tuple[float, float]]:
-    """Return when somebody spoke, in seconds of the recording. A turn that was never ended lasts to the end."""
+    """Return when somebody spoke, in seconds of the recording. An open turn lasts to the end."""
     turns: list[tuple[float, float]] = []
     began_s: float | None = None
     for event in person.events:
