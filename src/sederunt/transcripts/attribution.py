@@ -1,8 +1,8 @@
-"""Who said what: utterances of one or many sources become one transcript with speakers. Pure.
+"""Who said what: turn the utterances of one or many sources into one transcript with speakers. Pure.
 
 A *source* is what was transcribed: one person's track, or sound with several people in it. A *voice* is one speaker in
-it. A voice gets its name from the site where the site says whose track it is; otherwise from the participants' speaking
-marks, and only when those are clear. Every segment has either a name or a list of candidates, which may be empty.
+it. The site names a voice if it says whose track it is; otherwise the participants' speaking marks do, but only if they
+are clear. Every segment has either a name or a list of candidates, which may be empty.
 """
 
 import math
@@ -39,20 +39,20 @@ from sederunt.transcripts.voices import (
 
 # A pause longer than this ends a segment, and cuts an utterance in two.
 PAUSE_S = 1.0
-# Whoever goes on for longer than this gets a new segment with their next utterance: nobody reads an hour in one.
+# Beyond this length the next utterance begins a new segment: nobody reads an hour in one.
 LONG_S = 60.0
-# In mixed sound, a change of speaker shorter than this (words, seconds) is taken for an error of the marks.
+# In mixed sound, a change of speaker shorter than this (words, seconds) counts as an error of the marks.
 SHORT_WORDS, SHORT_S = 2, 0.6
-# Marks of so many seconds name a stretch of mixed sound by themselves.
+# Marks of this many seconds suffice to name a stretch of mixed sound.
 RUN_ENOUGH_S = 1.5
-# What a shared screen plays may be the presenter's talk of another day as well as anybody's film.
+# A shared screen may play the presenter's talk of another day or somebody else's film.
 SCREEN_CONFIDENCE = 0.5
-# Sound and the word of whose it is from now on come so far apart: a track changes hands in the longest pause within.
+# Sound and the news of its owner arrive this far apart: a track changes hands in the longest pause within.
 HANDED_WITHIN_S = 0.25
 
 
 class SourceSpan(Protocol):
-    """Where one of several sources of a mixed track was heard; `media.timeline` notes them from the packets."""
+    """A time in which one source of a mixed track was heard; `media.timeline` reads it from the packets."""
 
     @property
     def source(self) -> str: ...
@@ -71,17 +71,17 @@ class SourceSpeech:
     source: str
     utterances: Sequence[Utterance]
     mixed: bool = False  # several people may speak in it
-    diarized: bool = False  # and the words' `speaker` tells their voices apart
+    diarized: bool = False  # the words' `speaker` separates their voices
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MeetingFacts:
-    """What is known about who was there. Nothing at all for a standalone recording."""
+    """What is known about the people in a meeting; nothing for a standalone recording."""
 
     duration_s: float
     started_ms: int = 0  # Unix milliseconds of the recording's zero
     participants: Sequence[Participant] = ()
-    # Source → participant key, as the site says; of a source that changes hands also by `events.source_since`.
+    # Source → participant key, as the site says; for a source that changes hands also keyed by `events.source_since`.
     links: Mapping[str, str] = field(default_factory=dict)
     spans: Sequence[SourceSpan] = ()
 
@@ -89,7 +89,7 @@ class MeetingFacts:
 def attribute(
     sources: Sequence[SourceSpeech], meeting: MeetingFacts, *, detected_lang: str | None = None
 ) -> Transcript:
-    """Return one transcript of all sources, by time. `speaker` counts voices from 0 by their first word."""
+    """Return one transcript of all sources, by time. `speaker` numbers voices from 0 in order of their first word."""
     names = {participant.key: participant.name for participant in meeting.participants}
     marks = _marks(sources, meeting)
     named_utterances: list[NamedUtterance] = []
@@ -104,14 +104,14 @@ def attribute(
 
 
 def in_language(utterances: Iterable[Utterance], lang: str | None) -> tuple[Utterance, ...]:
-    """Return the utterances, those in this language of which nobody told one; `lang` may be a longer tag, or none."""
+    """Return the utterances, with this language set on those without one; `lang` may be a longer tag, or None."""
     tag = primary_tag(lang)
     return tuple(each if each.lang is not None or tag is None else replace(each, lang=tag) for each in utterances)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedUtterance:
-    """An utterance with its voice: a participant's key, or a key of our own for a voice without a name."""
+    """An utterance with its voice: a participant's key, or our own key for an unnamed voice."""
 
     utterance: Utterance
     voice: str
@@ -119,26 +119,26 @@ class NamedUtterance:
     guesses: tuple[NameGuess, ...] | None
 
     def segment(self, number: int) -> Segment:
-        """Return a segment of its own, its voice under this number."""
+        """Return a segment of this utterance alone, with this number for its voice."""
         return _segment([self], number)
 
 
 def voices_in(speech: SourceSpeech, meeting: MeetingFacts, others: Iterable[SourceSpeech] = ()) -> list[NamedUtterance]:
-    """Return who says what in one source, as far as is known now, by time; for transcripts that are still growing.
+    """Return who says what in one source, by time, as far as is known now; for growing transcripts.
 
-    `others`: what was said meanwhile in other sources; the lag of the marks is judged by all of it.
+    `others` holds what was said meanwhile in other sources; all of it determines the lag of the marks.
     """
     utterances = [part for whole in speech.utterances for part in _usable(whole, meeting.duration_s)]
     usable = replace(speech, utterances=utterances)
     names = {participant.key: participant.name for participant in meeting.participants}
-    # Marks cost something, and voices that the site itself names need none.
+    # Marks take time to compute; voices that the site names need none.
     is_named = all(key in names for key, _ in _by_owner(usable, meeting))
     marks = Marks({}) if is_named else _marks((*others, speech), meeting)
     return sorted(_said(usable, meeting, marks, names), key=_by_time)
 
 
 def is_mixed(source: str, links: Mapping[str, str]) -> bool:
-    """Return whether a source may hold anyone: a slot that the site gives to whoever speaks, or its own mix."""
+    """Return whether a source may hold anyone: a slot that the site gives to the current speaker, or its mix."""
     return source.startswith("track-") and source not in links
 
 
@@ -159,13 +159,13 @@ def _said(speech: SourceSpeech, meeting: MeetingFacts, marks: Marks, names: Mapp
 
 
 def _by_owner(speech: SourceSpeech, meeting: MeetingFacts) -> list[tuple[str, SourceSpeech]]:
-    """Return (participant key, what they said) of a source, as the site says; no key where it says nothing."""
+    """Split a source into (participant key, their speech), as the site says; the key is empty where it says nothing."""
     if speech.mixed or speech.source not in meeting.links:
         return [("", speech)]
     handovers = _since(speech.source, meeting)
     if not handovers:
         return [(meeting.links[speech.source], speech)]
-    # The time between words, before the first and after the last.
+    # The times between words, before the first and after the last.
     intervals = spoken_in(speech.utterances)
     edges = [-math.inf, *(moment for interval in intervals for moment in interval), math.inf]
     pauses = list(zip(edges[::2], edges[1::2], strict=True))
@@ -178,12 +178,12 @@ def _by_owner(speech: SourceSpeech, meeting: MeetingFacts) -> list[tuple[str, So
         ]
         for key, part in text.runs(utterance, owners):
             parts_by_owner.setdefault(owners[0] if key is None else key, []).append(part)
-    # A page that tells of no owner may play its whole mix there.
+    # A page that names no owner may play its whole mix there.
     return [(key, replace(speech, utterances=parts, mixed=not key)) for key, parts in parts_by_owner.items()]
 
 
 def _since(source: str, meeting: MeetingFacts) -> list[tuple[float, str]]:
-    """Return (second of the recording, participant key) of each who had a source in turn; often nothing."""
+    """Return (second of the recording, participant key) of a source's successive owners; often nothing."""
     candidates = ((since_of(name), key) for name, key in meeting.links.items())
     return sorted(
         ((since[1] - meeting.started_ms) / 1000, key) for since, key in candidates if since and since[0] == source
@@ -191,7 +191,7 @@ def _since(source: str, meeting: MeetingFacts) -> list[tuple[float, str]]:
 
 
 def _handed_over(at: float, pauses: Sequence[Interval]) -> float:
-    """Return when a track is heard to be another's, of which the page told at the second `at`.
+    """Return when a track's sound changes hands, given the second `at` of the page's report.
 
     `pauses` are in order.
     """
@@ -206,7 +206,7 @@ def _handed_over(at: float, pauses: Sequence[Interval]) -> float:
 def _unowned(
     speech: SourceSpeech, meeting: MeetingFacts, marks: Marks, names: Mapping[str, str]
 ) -> list[NamedUtterance]:
-    """Attribute what is said where the site does not tell by whom."""
+    """Attribute speech whose speaker the site does not name."""
     spans = [span for span in meeting.spans if span.track == speech.source]
     if spans:
         return _by_spans(speech, spans, meeting.links, names, marks)
@@ -220,9 +220,10 @@ def _unowned(
 def _one_voice(
     source: str, utterances: Sequence[Utterance], links: Mapping[str, str], marks: Marks, names: Mapping[str, str]
 ) -> list[NamedUtterance]:
-    """Attribute an unnamed track: one person, judged by all they said; or what a shared screen plays.
+    """Attribute an unnamed track: one person, judged by all they said; or the sound of a shared screen.
 
-    A few seconds do not make it somebody's who has a track already: their mark may linger over another's words.
+    A few seconds of marks do not assign it to somebody who has a track already: their mark may linger over another's
+    words.
     """
     intervals = spoken_in(utterances)
     match = marks.match(intervals)
@@ -237,9 +238,9 @@ def _one_voice(
 
 
 def _by_voices(speech: SourceSpeech, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
-    """Name voices that were told apart by the marks over all they said; turns of unsure ones by themselves.
+    """Name separated voices by the marks over all their speech, and the turns of uncertain voices one by one.
 
-    Where a turn begins and ends, its voice says: marks only say whose it is.
+    The voice determines where a turn begins and ends; marks only say whose it is.
     """
     parts = by_voice(speech.utterances)
     intervals_by_voice = {number: spoken_in(own) for number, own in parts.items()}
@@ -267,11 +268,11 @@ def _by_voices(speech: SourceSpeech, marks: Marks, names: Mapping[str, str]) -> 
 def _of_one(
     part: Utterance, key: str, marks: Marks, names: Mapping[str, str], turn: VoiceTurn | None
 ) -> list[NamedUtterance]:
-    """Name a voice's part, cut only where the marks are clearly another's: two who sound alike may be one voice.
+    """Name a voice's part, cut only where the marks are clearly another's: two similar speakers may be one voice.
 
     Args:
-        turn: of the part, where the marks about it are this participant's alone. Those of a neighbour that came late or
-            early reach into it: the speaker changed where the longer pause is, at the edge of the turn or of the mark.
+        turn: the part's turn, if the marks about it are this participant's alone. A neighbour's late or early marks
+            reach into it: the speaker changed at the longer pause, at the edge of the turn or of the mark.
     """
     pieces = [(somebody_else(piece, key, marks) or key, piece) for _, piece in _split(part, marks)]
     if turn is not None and len(pieces) > 1:
@@ -292,7 +293,7 @@ def _by_spans(
     names: Mapping[str, str],
     marks: Marks,
 ) -> list[NamedUtterance]:
-    """Attribute mixed sound whose packets say who is in it: exact to a few hundredths of a second."""
+    """Attribute mixed sound whose packets name its sources, exact to a few hundredths of a second."""
     intervals_by_source: dict[str, list[Interval]] = {}
     for span in spans:
         intervals_by_source.setdefault(span.source, []).append((span.start, span.end))
@@ -305,7 +306,7 @@ def _by_spans(
     named_utterances = []
     for source, parts in by_source.items():
         key = links.get(source, "")
-        if source == speech.source:  # nobody is known to be in it: a holder died before it wrote down who was
+        if source == speech.source:  # its sources are unknown: a holder died before it recorded them
             named_utterances += [item for part in parts for item in _by_marks(part, source, marks, names)]
         elif key in names:
             named_utterances += [NamedUtterance(part, key, names[key], None) for part in parts]
@@ -315,7 +316,7 @@ def _by_spans(
 
 
 def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
-    """Attribute mixed sound by the site's marks alone: a name where they are clear about this stretch."""
+    """Attribute mixed sound by the site's marks alone, with a name where they are clear."""
     named_utterances = []
     for _, part in _split(utterance, marks):
         match = marks.match([(part.start, part.end)])
@@ -330,13 +331,13 @@ def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[st
 
 
 def _likeliest(match: MarkMatch) -> str | None:
-    """Return whose number an unnamed stretch carries: that of the first candidate, if most speaks for them."""
+    """Return the voice of an unnamed stretch: the first candidate, if their share exceeds one half."""
     ranked = match.ranked()
     return ranked[0][0] if ranked and ranked[0][1] > 0.5 else None
 
 
 def _split(utterance: Utterance, marks: Marks) -> list[tuple[str | None, Utterance]]:
-    """Cut an utterance where another speaker takes over; the label is None where nobody is marked at all."""
+    """Cut an utterance where another speaker takes over; the label is None if nobody is marked at all."""
     if not utterance.words:
         return [(_loudest(marks, utterance.start, utterance.end), utterance)]
     labels = [_loudest(marks, word.start, max(word.end, word.start + 0.02)) for word in utterance.words]
@@ -344,7 +345,7 @@ def _split(utterance: Utterance, marks: Marks) -> list[tuple[str | None, Utteran
 
 
 def _loudest(marks: Marks, start: float, end: float) -> str | None:
-    """Return who is marked during most of a word; None where it is nobody, or undecided between several."""
+    """Return who is marked during most of a word; None if nobody is, or several are equally."""
     weight = marks.match([(start, end)]).weight
     if not weight:
         return None
@@ -354,7 +355,7 @@ def _loudest(marks: Marks, start: float, end: float) -> str | None:
 
 
 def _smoothed(labels: Sequence[str | None], words: Sequence[Word]) -> list[str | None]:
-    """Give undecided words to their neighbours, and undo a change too short to be true."""
+    """Give undecided words to their neighbours, and undo implausibly short changes."""
     known_labels = [label for label in labels if label is not None]
     if not known_labels:
         return list(labels)
@@ -376,7 +377,7 @@ def _smoothed(labels: Sequence[str | None], words: Sequence[Word]) -> list[str |
 
 
 def _marks(sources: Sequence[SourceSpeech], meeting: MeetingFacts) -> Marks:
-    """Return the participants' marks, moved by this meeting's lag."""
+    """Return the participants' marks, corrected by this meeting's lag."""
     unshifted = {
         participant.key: marked(participant, started_ms=meeting.started_ms, duration_s=meeting.duration_s)
         for participant in meeting.participants
@@ -396,14 +397,14 @@ def _marks(sources: Sequence[SourceSpeech], meeting: MeetingFacts) -> Marks:
 
 
 def _usable(utterance: Utterance, duration_s: float) -> list[Utterance]:
-    """Return the utterance within the recording, cut at long pauses; nothing where it holds no text."""
+    """Return the utterance within the recording, cut at long pauses; nothing if it has no text."""
     if not utterance.transcript.strip():
         return []
     return text.cut_at_pauses(text.clamped(utterance, duration_s), PAUSE_S)
 
 
 def _segments(named_utterances: Sequence[NamedUtterance], numbers: Mapping[str, int]) -> tuple[Segment, ...]:
-    """Join neighbours of one speaker without a long pause between them into segments."""
+    """Join adjacent utterances of one speaker into segments, unless a long pause separates them."""
     groups: list[list[NamedUtterance]] = []
     for item in named_utterances:
         if groups and _goes_on(groups[-1], item):
@@ -445,7 +446,7 @@ def _segment(group: Sequence[NamedUtterance], number: int) -> Segment:
 
 
 def _pooled(group: Sequence[NamedUtterance]) -> tuple[NameGuess, ...]:
-    """Return the candidates of several utterances of one voice, by their mean share of the time."""
+    """Return the candidates of one voice's utterances, by their mean share of the time."""
     total = sum(max(0.01, item.utterance.end - item.utterance.start) for item in group)
     shares: dict[str, float] = {}
     for item in group:

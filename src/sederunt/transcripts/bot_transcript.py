@@ -1,4 +1,4 @@
-"""A bot's transcript: each heard track transcribed apart, then merged by time with the names of the roster."""
+"""A bot's transcript: transcribe each audible track, then merge them by time with the roster's names."""
 
 import asyncio
 import json
@@ -32,9 +32,9 @@ from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribu
 from sederunt.transcripts.parts import PartStore
 from sederunt.transcripts.vendor_memory import Owner, VendorMemory
 
-# A track with less audible sound than this holds no word.
+# A track with less audible sound than this has no words.
 LEAST_HEARD_S = 0.2
-# Stands for the whole recording where a track's name is asked for.
+# The source name of the whole recording.
 MIX = "mix"
 
 logger = log.get(component="transcripts")
@@ -57,11 +57,11 @@ class BotTranscriptRequest:
     access: Access | None  # to the vendor, if it needs one
     roster: StoredRoster
     spans: Sequence[Span] = ()  # who was in mixed tracks, and when
-    recording: Recording | None = None  # that wants the bot's meeting transcribed again, in its own way
+    recording: Recording | None = None  # if it requests another transcript of the bot's meeting, with its own settings
 
     @property
     def order(self) -> Bot | Recording:
-        """Return whose wishes count, and whose id the work is remembered under."""
+        """Return whose settings apply, and whose id the work is stored under."""
         return self.recording or self.bot
 
 
@@ -79,8 +79,8 @@ async def transcribe_bot(
 
     `workload` lends the cores; default: one.
 
-    Where the language has to be found, the meeting's is judged first, for tracks that do not surely tell their own.
-    It depends on the stored sound alone, so a second run finds the same.
+    If the language is unknown, the meeting's is detected first, for tracks whose own language is uncertain. It depends
+    on the stored sound alone, so a second run finds the same.
 
     Raises ProviderError, SetupError, MediaError; Cancelled when `cancelled` is set.
     """
@@ -125,12 +125,12 @@ async def transcribe_bot(
             transcript = mask(transcript, transcript.detected_lang or config.lang)
         return replace(transcript, doubts=tuple(sorted(doubts, key=lambda doubt: doubt.start)))
 
-    # Hours, or hundreds of people, take seconds: on the loop, the worker was taken for one that stands still.
+    # Takes seconds for hours of sound or hundreds of people: on the loop, the worker would seem to hang.
     return await asyncio.to_thread(named)
 
 
 class TrackTranscriber:
-    """One bot's tracks and the provider; files lie in `scratch` only while they are read."""
+    """One bot's tracks and the provider; files are in `scratch` only while they are read."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class TrackTranscriber:
         assert request.model.provider is not None, "the model 'none' transcribes nothing"
         self._provider = provider(request.model.provider)
         self._request = request
-        self._told_apart = {span.track for span in request.spans}  # by the packets, exactly
+        self._told_apart = {span.track for span in request.spans}  # exactly, by the packets
         self._folder = f"bots/{request.bot.id}"
         second_recording = request.recording
         self._parts = f"{self._folder if second_recording is None else f'recordings/{second_recording.id}'}/transcript"
@@ -162,13 +162,13 @@ class TrackTranscriber:
 
     @property
     def joins(self) -> bool:
-        """Return whether the provider is given tracks together: one that is paid by the second."""
+        """Return whether the provider gets all tracks together, being paid by the second."""
         return isinstance(self._provider, TrackJoiner)
 
     async def results(
         self, tracks: Sequence[dict[str, Any]], likely_lang: str | None
     ) -> AsyncIterator[tuple[dict[str, Any], bool, Result]]:
-        """Return each track with whether several people are in it, and what was said there."""
+        """Return each track, whether several people are in it, and its result."""
         mixed = [is_mixed(track["source"], self._request.roster.sources) for track in tracks]
         if self.joins and self._settings.transcription.participants == "mix" and len(tracks) > 1:
             mix = {"source": MIX, "file": "recording.webm", "heard_s": sum(track["heard_s"] for track in tracks)}
@@ -190,7 +190,7 @@ class TrackTranscriber:
     async def _each(
         self, tracks: Sequence[dict[str, Any]], mixed: Sequence[bool], likely_lang: str | None
     ) -> list[Result]:
-        """Return every track's result; those with most sound begin first, one more than there are cores at once."""
+        """Return every track's result; tracks with most sound begin first, one more at once than there are cores."""
         places = asyncio.Semaphore(self._workload.cores + 1)
 
         async def one(track: dict[str, Any], has_several: bool) -> Result:
@@ -208,7 +208,7 @@ class TrackTranscriber:
         return [tasks[index].result() for index in range(len(tracks))]
 
     async def _joined(self, tracks: Sequence[dict[str, Any]]) -> list[Result]:
-        """Transcribe tracks of one person each as one file."""
+        """Transcribe tracks of single people as one file."""
         assert isinstance(self._provider, TrackJoiner)
         async with AsyncExitStack() as stack:
             paths = [await stack.enter_async_context(self._file_of(track)) for track in tracks]
@@ -216,7 +216,7 @@ class TrackTranscriber:
             return await self._workload.run(partial(self._provider.transcribe_tracks, self._settings, task, paths))
 
     async def _apart(self, track: dict[str, Any]) -> Result:
-        """Tell the voices apart in a track that several people share."""
+        """Transcribe a shared track with its voices separated."""
         async with self._file_of(track) as path:
             task = self._remembering(replace(self._task, path=path, several_voices=True), path.stem)
             return await self._workload.run(partial(self._provider.transcribe, self._settings, task))
@@ -233,7 +233,7 @@ class TrackTranscriber:
         return replace(task, memory=memory, reference=f"{order.id}-{name}")
 
     async def language(self, tracks: Sequence[dict[str, Any]]) -> str | None:
-        """Return the first sure language among the tracks, those with most sound asked first; None where none is."""
+        """Return the first certain language among the tracks, from most to least sound; None if all are uncertain."""
         for track in sorted(tracks, key=lambda track: -track["heard_s"]):
             async with self._file_of(track) as path:
                 task = replace(self._task, path=path)

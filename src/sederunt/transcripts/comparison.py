@@ -1,8 +1,8 @@
-"""Two transcripts of the same sound side by side: rows by time, what differs, error rates against a reference. Pure.
+"""Compare two transcripts of the same sound: rows by time, differences, error rates against a reference. Pure.
 
-Words are compared as search compares them (`model.search_terms`): without case, accents and punctuation; scripts
-without spaces by character. Rows end where both transcripts pause, so each is aligned by itself and four hours cost
-what their minutes cost.
+Words are compared as in search (`model.search_terms`): without case, accents and punctuation; scripts without spaces
+by character. Rows end where both transcripts pause, so each is aligned by itself and the cost grows linearly with the
+length.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,16 +16,16 @@ from sederunt.model.transcript import Segment, Transcript
 if TYPE_CHECKING:
     import numpy as np
 
-# A row goes on for so many seconds, then ends with the first pause of so many seconds.
+# (seconds, pause): after so many seconds a row ends at the first pause of this length.
 _ROW_ENDS: Sequence[tuple[float, float]] = ((8.0, 0.4), (25.0, 0.1))
 _LONGEST_ROW_S = 60.0
-_BAND = 256  # edits to begin with; twice as many until they are enough
-MOST_CELLS = 1_500_000_000  # some seconds of a core
+_BAND = 256  # edits allowed at first; doubled until they suffice
+MOST_CELLS = 1_500_000_000  # takes some seconds of a core
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """One word as it is compared and as it is shown."""
+    """One word, in its compared and its displayed form."""
 
     key: str
     text: str
@@ -37,7 +37,7 @@ class SpokenWord:
 
 @dataclass(frozen=True, slots=True)
 class ComparedPassage:
-    """A run of words of one speaker, and whether the other transcript has them too."""
+    """A run of one speaker's words, and whether the other transcript has them too."""
 
     text: str
     same: bool
@@ -55,11 +55,11 @@ class ComparedRow:
 
 
 class TooLong(Exception):
-    """Raised for texts that cannot be compared word by word in reasonable time."""
+    """The texts are too long to compare word by word in reasonable time."""
 
 
 def words_of(transcript: Transcript) -> list[SpokenWord]:
-    """Return every word of a transcript in the order of time; a segment without timed words has them spread evenly."""
+    """Return a transcript's words by time; the words of a segment without timed words are spread evenly."""
     words = [word for segment in transcript.segments for word in _words_of(segment)]
     return sorted(words, key=lambda word: word.start)
 
@@ -75,13 +75,13 @@ def error_rate(reference: Sequence[str], hypothesis: Sequence[str]) -> float | N
 
 
 def keys_of(text: str) -> list[str]:
-    """Return the words of a plain text as they are compared."""
+    """Return the words of a plain text in their compared form."""
     return [term.word for term in terms(text)]
 
 
 def edits(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the least number of words to insert, leave out or replace. Raises TooLong."""
-    import numpy as np  # the api loads it with its first question of this kind
+    """Return the least number of words to insert, delete or replace. Raises TooLong."""
+    import numpy as np  # so that the API loads it only with the first comparison
 
     numbers: dict[str, int] = {}
     a, b = (np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64) for keys in (one, other))
@@ -99,7 +99,7 @@ def edits(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _edits_within(a: "np.ndarray[tuple[int], np.dtype[np.int64]]", b: "np.ndarray[tuple[int], np.dtype[np.int64]]",
                   band: int) -> int:  # fmt: skip
-    """Return the edits, counted over places at most `band` apart: exact where the answer is at most `band`."""
+    """Return the edits, counted over positions at most `band` apart: exact if the result is at most `band`."""
     import numpy as np
 
     width = min(band, len(b))
@@ -108,7 +108,7 @@ def _edits_within(a: "np.ndarray[tuple[int], np.dtype[np.int64]]", b: "np.ndarra
         low, high = max(0, row - band), min(len(b), row + band)
         places = np.arange(low, high + 1)
         unreachable = len(a) + len(b)
-        # The row above, at each place and one to the left of it; what lies outside the band is out of reach.
+        # The row above, at each place and one to the left; places outside the band are unreachable.
         shifted = places - previous_low
         above = np.where(shifted < len(previous), previous[np.minimum(shifted, len(previous) - 1)], unreachable) + 1
         left = np.where(shifted > 0, previous[np.maximum(shifted - 1, 0)], unreachable)
@@ -133,7 +133,7 @@ def _words_of(segment: Segment) -> Iterator[SpokenWord]:
 
 
 def _cut(text: str, start: float, end: float, speaker: str | None) -> Iterator[SpokenWord]:
-    """Yield the comparable words of one written word: "forty-two" has two."""
+    """Yield the words to compare in one written word: "forty-two" has two."""
     found_terms = list(terms(text))
     begins = [0, *(term.start for term in found_terms[1:]), len(text)]
     for number, term in enumerate(found_terms):

@@ -9,16 +9,16 @@ from sederunt.model.transcript import Segment, Transcript, Word
 from sederunt.transcription.text import words_as_written
 
 UNKNOWN = "Unknown speaker"
-# Of a caption: what fits under a picture, and what can be read while it stands there.
+# Limits of a caption: what fits under a picture and can be read in time.
 _CUE_CHARACTERS, _CUE_S, _PAUSE_S = 84, 7.0, 1.0
-# Where one that is too long is cut, the best place first, if so many characters stay before it.
+# Where to cut a longer one, best place first, if at least _LEAST_CHARACTERS stay before it.
 _ENDS = ((".", "?", "!", "…", "。", "？", "！"), (",", ";", ":", "，", "、", "；", "："))
 _LEAST_CHARACTERS = 28
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What stands under the picture for a while. Seconds."""
+    """A caption and its time in seconds."""
 
     start: float
     end: float
@@ -76,7 +76,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[Transcript, str], str]]] = {
 
 
 def cues(transcript: Transcript) -> Iterator[Cue]:
-    """Return the captions: whole segments where they are short, else cut behind a sentence, a clause or a word."""
+    """Return the captions: whole segments if they are short, else cut after a sentence, a clause or a word."""
     for segment in transcript.segments:
         words = words_as_written(segment.utterances)
         speaker = speaker_of(segment)
@@ -87,7 +87,7 @@ def cues(transcript: Transcript) -> Iterator[Cue]:
 
 
 def speaker_of(segment: Segment) -> str:
-    """Return the name to print: the one that is sure, else the likeliest."""
+    """Return the name to print: the certain one, else the likeliest."""
     guesses = segment.potential_speaker_names or ()
     likeliest = max(guesses, key=lambda guess: guess.confidence, default=None)
     name = segment.speaker_name or (f"{likeliest.name} (?)" if likeliest else f"{UNKNOWN} {segment.speaker + 1}")
@@ -116,7 +116,7 @@ def _cut(words: Sequence[Word]) -> Iterator[list[Word]]:
 
 
 def _kept(part: Sequence[Word]) -> int:
-    """Return how many of the words stay together where the next one is too much."""
+    """Return how many words to keep together when the next one does not fit."""
     for ends in _ENDS:
         for number in range(len(part), 0, -1):
             if _width(_written(part[:number])) < _LEAST_CHARACTERS:
@@ -131,12 +131,12 @@ def _written(words: Sequence[Word]) -> str:
 
 
 def _width(text: str) -> int:
-    """Return how many characters a text is wide: those of East Asia are twice as wide as others."""
+    """Return a text's width in characters; wide East Asian ones count twice."""
     return len(text) if text.isascii() else sum(1 + (east_asian_width(letter) in "WF") for letter in text)
 
 
 def _line(text: str) -> str:
-    """In one line: an empty one would end a caption."""
+    """Return the text as one line: an empty line would end a caption."""
     return " ".join(text.split())
 
 

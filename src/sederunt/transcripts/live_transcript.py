@@ -1,4 +1,4 @@
-"""The transcript of a bot that was transcribed live: its published lines, unless they are incomplete."""
+"""The transcript of a bot transcribed live: its published lines, unless they are incomplete."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -8,11 +8,11 @@ from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Gap
 from sederunt.model.history import LIVE_TROUBLE, Event
 from sederunt.model.transcript import LiveLine, Transcript
 
-# A track with so much audible sound and not one final segment was not listened to; less may be a cough.
+# A track with this much audible sound but no final segment was not transcribed; less may be a cough.
 UNHEARD_S = 5.0
-# After which what was being said may never have become final.
+# After these, the words spoken at that moment may never have become final.
 _CUT_SHORT = frozenset({HOST_LOST, PLANNED_MOVE})
-# Nobody says one word for so long, or is a line behind in saying the next: such times were guessed.
+# No word lasts longer, and no line of a voice overlaps its next by more: such times were guessed.
 LONGEST_WORD_S, OVERLAP_S = 3.0, 0.2
 
 
@@ -29,7 +29,7 @@ def doubt(
     gaps: Iterable[Gap],
     tracks: Iterable[Mapping[str, Any]],
 ) -> str | None:
-    """Return why the lines may not be everything that was said; None where nothing speaks for it.
+    """Return why the lines may be incomplete; None if nothing suggests it.
 
     Args:
         events, gaps: the bot's.
@@ -50,7 +50,7 @@ def doubt(
 
 
 def doubtful_time(lines: Iterable[LiveLine]) -> str | None:
-    """Return what is wrong with the times of published lines; None if they are possible."""
+    """Return what is wrong with the times of published lines; None if they are plausible."""
     lines_by_voice: dict[tuple[str, str], list[LiveLine]] = {}
     for line in sorted(lines, key=lambda line: line.segment.start):
         lines_by_voice.setdefault((line.source, line.voice), []).append(line)

@@ -1,4 +1,4 @@
-"""Finished parts of a running transcription, kept in storage so that a killed worker repeats none of them."""
+"""Finished parts of a running transcription, stored so that no part is repeated after a worker is killed."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sederunt.storage.objects import Objects
 from sederunt.transcription.provider import FinishedPart
 
-TOGETHER = 40  # parts in one object: with all of them in one, a day of sound would write 15 GB of words
+TOGETHER = 40  # parts per object: with all in one, a day of sound would write 15 GB of words
 SAME_S = 0.02
 
 
@@ -15,7 +15,7 @@ class PartStore:
     """The finished parts of one audio file.
 
     Args:
-        key: the object that held them until 2026-11, small (words only); those of today lie below its name.
+        key: the object that held them until 2026-11; the present objects lie below its name. Small (words only).
     """
 
     def __init__(self, objects: Objects, key: str) -> None:
@@ -24,7 +24,7 @@ class PartStore:
         self._stored = 0  # objects
 
     async def read(self) -> tuple[FinishedPart, ...]:
-        """Return what earlier tries finished, by time."""
+        """Return the parts that earlier tries finished, by time."""
         keys = sorted(await self._objects.keys(self._folder))
         self._stored = max((int(key.removeprefix(self._folder).removesuffix(".json")) + 1 for key in keys), default=0)
         if await self._objects.size(self._key) is not None:
@@ -35,13 +35,13 @@ class PartStore:
         parts: list[FinishedPart] = []
         for part in sorted(
             stored_parts, key=lambda part: part.start
-        ):  # of two programs, one of which did not know the other's
+        ):  # two versions of the program may both have written some
             if not parts or part.start >= parts[-1].end - SAME_S:
                 parts.append(part)
         return tuple(parts)
 
     def writer(self) -> Callable[[FinishedPart], None]:
-        """Return what stores a part, for the provider's thread: each is kept before the next is begun."""
+        """Return a function for the provider's thread that stores a part before the next one begins."""
         loop, latest = asyncio.get_running_loop(), list[FinishedPart]()
 
         def keep(part: FinishedPart) -> None:

@@ -1,6 +1,6 @@
-"""A standalone recording's transcript: one file, piece by piece, in bounded memory; the voices have no names.
+"""A standalone recording's transcript: one file, piece by piece, in bounded memory; voices have no names.
 
-Two channels with different people, as in a recorded telephone call, are read apart: each is one voice.
+Two channels with different people, as in a recorded telephone call, are transcribed separately: each is one voice.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribu
 from sederunt.transcripts.parts import PartStore
 from sederunt.transcripts.vendor_memory import Owner, VendorMemory
 
-# A long file tells of its progress so often, in shares of its length, but not more than once in so many seconds of it.
+# Steps of the progress reports: a share of the file's length, but at least so many of its seconds.
 PROGRESS_SHARE, PROGRESS_LEAST_S = 0.1, 120.0
-NEARLY_S = 1.0  # so close to the end it is the end that is told
-# Sound with a second as loud as this (RMS, of full scale; -40 dB) should have words: quiet rooms are below.
+NEARLY_S = 1.0  # no progress is reported this close to the end
+# Sound with a second this loud (RMS, of full scale; -40 dB) should have words: quiet rooms are below.
 LOUD, LOUD_S = 0.01, 1.0
 
 logger = log.get(component="transcripts")
@@ -78,7 +78,7 @@ async def transcribe_recording(
     async with request.readers.place(recording.account_id) as gives_way:
         facts = await until_read(partial(probe_sandboxed, path, gives_way=gives_way))
         if recording.source_bot_id is None:
-            # An upload to a bucket was not judged whole before.
+            # An upload to a bucket was not checked before.
             refuse_overlong(facts, settings.api.max_recording_hours)
         channels: Sequence[CallChannel | None] = (None,)
         row = provider_of(request.model)
@@ -119,7 +119,7 @@ async def transcribe_recording(
 
 
 def _loud_stretch(path: Path, duration_s: float, *, gives_way: int, left: threading.Event) -> tuple[Doubt, ...]:
-    """Return one doubt from the first loud second of a file without words to the last one; none where all is quiet."""
+    """Return one doubt from the first to the last loud second of a file without words; none if all is quiet."""
     blocks = read_pcm_sandboxed(path, duration_s=duration_s, block_s=LOUD_S, gives_way=gives_way, left=left)
     loud_starts_s = [block.start_s for block in blocks if float((block.samples**2).mean()) >= LOUD**2]
     if not loud_starts_s:
@@ -128,7 +128,7 @@ def _loud_stretch(path: Path, duration_s: float, *, gives_way: int, left: thread
 
 
 class _FileTranscriber:
-    """One file and the provider: the whole of it, or each of its channels."""
+    """One file and the provider, for the whole file or each of its channels."""
 
     def __init__(
         self, task: Task, *, settings: Settings, objects: Objects, recording: Recording, workload: Workload
@@ -140,7 +140,7 @@ class _FileTranscriber:
         self.likely_lang: str | None = None
 
     async def language(self, channels: Iterable[CallChannel | None]) -> str | None:
-        """Return the first sure language among the channels; None where none is."""
+        """Return the first certain language among the channels; None if all are uncertain."""
         for channel in channels:
             task = replace(self._task, channel=channel)
             lang = await self._workload.run(partial(self._provider.language, self._settings, task))
@@ -177,7 +177,7 @@ class _FileTranscriber:
 def _transcript(
     recording: Recording, channels: Sequence[CallChannel | None], results: Sequence[Result], duration_s: float
 ) -> Transcript:
-    """Return one transcript of all channels; whoever speaks in one of several is one voice."""
+    """Return one transcript of all channels; each of several channels is one voice."""
     fullest = max(results, key=lambda result: (result.detected_lang is not None, _words(result)))
     speeches = [
         SourceSpeech(
@@ -200,7 +200,7 @@ def _words(result: Result) -> int:
 
 
 def _together(on_progress: Callable[[float], None], channels: int) -> list[Callable[[float], None]]:
-    """Return what passes on the progress of each channel, as the mean of all."""
+    """Return a progress function per channel; together they report the mean."""
     seconds_done = [0.0] * channels
 
     def heard(number: int, done_s: float) -> None:
@@ -211,7 +211,7 @@ def _together(on_progress: Callable[[float], None], channels: int) -> list[Calla
 
 
 def owner_of(request: RecordingTranscriptRequest) -> Owner:
-    """Return with whose key the vendor is asked."""
+    """Return whose key is used with the vendor."""
     recording = request.recording
     assert request.model.provider is not None, "the model 'none' transcribes nothing"
     return Owner(
@@ -222,7 +222,7 @@ def owner_of(request: RecordingTranscriptRequest) -> Owner:
 
 
 def _occasionally(on_progress: OnProgress, duration_s: float) -> Callable[[float], None]:
-    """Return what passes progress on, for the provider's thread: only what is worth telling, without waiting."""
+    """Return a function for the provider's thread that reports significant progress without waiting."""
     loop = asyncio.get_running_loop()
     step_s = max(duration_s * PROGRESS_SHARE, PROGRESS_LEAST_S)
     reported_s = 0.0

@@ -1,7 +1,7 @@
-"""What a second reading of loud sound without words changes in the published lines. Pure.
+"""Changes to published lines after a second reading of loud sound without words. Pure.
 
-Only what lacks words is read again, with the lines that it lies in. A line that was told keeps its words unless the
-second reading has more for its time: words that were right in all eyes do not change again.
+Only sound without words is read again, together with the lines around it. A published line keeps its words unless the
+second reading has more of them for its time: words that readers found right do not change again.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from sederunt.transcription.text import cut_at_pauses, folded, join, runs
 
 Stretch = tuple[float, float]
 
-# A stretch lies in a line of which it shares so much; below that it is beside the line.
+# A stretch lies in a line if they share this much; otherwise it is beside the line.
 SHARED_S = 0.4
-# Read around a stretch and its lines, so that their first and last words are whole; lines so near to it are read along,
-# for a network understands little of what it hears by itself.
+# How much is read around a stretch and its lines, so that their first and last words are whole; and how near a line
+# must be to be read along: a network understands little of an isolated sound.
 AROUND_S, BESIDE_S = 0.6, 1.5
-# Times of two readings differ by so much: a word that begins so close to a line may be the line's own.
+# Times of two readings differ by this much: a word that begins this close to a line may belong to it.
 NEAR_S = 0.25
-# What pauses for longer are two lines.
+# A longer pause separates two lines.
 PAUSE_S = 1.0
-# Whose a word is that lies in a stretch and in no line.
+# The place of a word that lies in a stretch but in no line.
 _NOBODYS = -1
-# So many lines that began before a word are looked at: people who share a source talk at once.
+# How many lines that began before a word are checked: people who share a source talk at once.
 _TOGETHER = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Revision:
-    """What becomes of one source's lines."""
+    """The changes to one source's lines."""
 
-    revised: tuple[tuple[LiveLine, Utterance], ...] = ()  # told before, and what they say now
-    added: tuple[Utterance, ...] = ()  # what no line had, by time
+    revised: tuple[tuple[LiveLine, Utterance], ...] = ()  # published lines with their new words
+    added: tuple[Utterance, ...] = ()  # words that no line had, by time
 
 
 def to_read(wordless: Sequence[Stretch], lines: Iterable[LiveLine]) -> list[Stretch]:
-    """Return what of a source is read again: loud sound without words, lines that it lies in or beside, and around.
+    """Return the parts of a source to read again: loud sound without words, adjacent lines, and a margin.
 
     Args:
-        wordless: seconds from, to; by time.
+        wordless: (start, end) in seconds; by time.
         lines: of the source.
     """
     spans = [_span(line) for line in lines]
@@ -63,13 +63,13 @@ def to_read(wordless: Sequence[Stretch], lines: Iterable[LiveLine]) -> list[Stre
 def revision(lines: Sequence[LiveLine], wordless: Sequence[Stretch], read: Iterable[Utterance]) -> Revision:
     """Return what the second reading changes.
 
-    A line in which a stretch lies says what was read in its time, where that is more words than it had. Words in a
-    stretch, outside of all lines, are new. Everything else that was read is known already.
+    A line that contains a stretch gets the words read for its time, if they are more than it had. Words in a stretch
+    but outside all lines are new. All other words are known already.
 
     Args:
         lines: of one source.
-        wordless: as `to_read` had it.
-        read: what was heard there, by time.
+        wordless: as passed to `to_read`.
+        read: the second reading, by time.
     """
     lines = sorted(lines, key=_span)
     spans = [_span(line) for line in lines]
@@ -106,19 +106,20 @@ def words_of(line: LiveLine) -> list[Word]:
 
 
 def _place(at_s: float, spans: Sequence[Stretch], wordless: Sequence[Stretch]) -> int | None:
-    """Return whose a word at a moment is: that line's index; `_NOBODYS` or below, one number for each place between
-    lines; or None where it was not asked for."""
+    """Return where a word at this moment belongs: a line's index; `_NOBODYS` or below, one number for each place between
+    lines; or None outside the wordless stretches.
+    """
     index_behind = bisect_right(spans, at_s + NEAR_S, key=lambda span: span[0])
     for index in range(index_behind - 1, max(-1, index_behind - 1 - _TOGETHER), -1):
         if at_s <= spans[index][1] + NEAR_S:
             return index
     is_requested = any(start - NEAR_S <= at_s <= end + NEAR_S for start, end in wordless)
-    # Apart by the lines between them: new words enclose no line that was told.
+    # Separate numbers between lines, so that new words enclose no published line.
     return _NOBODYS - bisect_right(spans, at_s, key=lambda span: span[0]) if is_requested else None
 
 
 def _one(parts: Sequence[Utterance]) -> Utterance:
-    """Return what a line says now, of several utterances one."""
+    """Join several utterances into the one of a line."""
     words = tuple(word for part in parts for word in part.words)
     return replace(
         parts[0],
@@ -130,9 +131,9 @@ def _one(parts: Sequence[Utterance]) -> Utterance:
 
 
 def _without_seam(utterance: Utterance, published_words: Iterable[Word]) -> Utterance | None:
-    """Return new words without a first or last one that the line beside them has: both readings heard it.
+    """Return new words without a first or last word that the adjacent line already has: both readings heard it.
 
-    None where no word is left.
+    None if no word is left.
     """
     first, last, drops_first, drops_last = utterance.words[0], utterance.words[-1], False, False
     for word in published_words:

@@ -1,7 +1,7 @@
 """Who was marked as speaking when, and how well that fits a voice. Pure; seconds from the start of the recording.
 
-A site's marks know names but come late, linger, and miss short turns: as a diarization of their own they are poor
-(half a second of lag costs 50 % errors). They name a voice well when weighed over all of its speech.
+A site's marks carry names but come late, linger, and miss short turns: alone they make a poor diarization (half a
+second of lag costs 50 % errors). Weighed over all of a voice's speech, they name it well.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,22 +14,22 @@ from sederunt.model.transcript import NameGuess
 
 Interval = tuple[float, float]
 
-# Marks are late by so much at most; tried in steps.
+# The most that marks are late, and the step of the search.
 MOST_LAG_S, LAG_STEP_S = 1.5, 0.1
-# Where a page plays its sound late they are early. That is believed where it covers so much more of the speech.
+# Marks are early if a page plays its sound late. That is assumed only if it covers this much more of the speech.
 EARLY_SHARE = 0.02
-# A moment at which one participant alone is marked weighs against one shared with others.
+# Weights of a moment at which one participant alone is marked, and of one shared with others.
 ALONE, SHARED = 4.0, 1.0
-# A voice gets a name from this share of its marks on, if nobody else has half as much, and they cover enough of what
-# it said: half of it, or so many seconds. Below those seconds there may be hardly anybody else.
+# A voice gets a name if this share of its marks is one participant's, nobody else has half as much, and they cover
+# enough of its speech: half of it, or ENOUGH_S. With fewer seconds, the share must reach SURE_OF_LITTLE.
 SURE_SHARE, LEAD = 0.7, 2.0
 COVERED, ENOUGH_S, SURE_OF_LITTLE = 0.5, 5.0, 0.9
-# Each edge of a mark may be so far from that of the turn it is about, beyond the lag of the meeting: on a busy machine
-# the site's message and the sound are held up apart from each other.
+# How far each edge of a mark may be from that of its turn, beyond the meeting's lag: on a busy machine the site's
+# message and the sound are delayed independently.
 STRAY_S = 3.0
-# … and by so much at most of one that lies in a turn.
+# … and how far a mark may reach beyond a turn in which it lies.
 INSIDE_S = 0.5
-# Marks of one person with shorter pauses between them are one.
+# One person's marks with shorter pauses between them are joined.
 MARK_PAUSE_S = 1.0
 # Shares below this are noise.
 LEAST_SHARE = 0.05
@@ -37,23 +37,23 @@ LEAST_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class MarkMatch:
-    """How a voice's speech and the participants' marks fall together."""
+    """How a voice's speech and the participants' marks coincide."""
 
     weight: Mapping[str, float] = field(default_factory=dict)  # participant key → weighted seconds
     seconds: Mapping[str, float] = field(default_factory=dict)  # participant key → seconds
 
     def ranked(self) -> list[tuple[str, float]]:
-        """Return keys with their share of the weight, largest first; those that are noise left out."""
+        """Return keys with their share of the weight, largest first, without noise."""
         total = sum(self.weight.values())
         shares = [(key, weight / total) for key, weight in self.weight.items() if weight > 0]
         return sorted((pair for pair in shares if pair[1] >= LEAST_SHARE), key=lambda pair: (-pair[1], pair[0]))
 
     def sure(self, spoken_s: float, enough_s: float = ENOUGH_S) -> str | None:
-        """Return the one participant it points to; None where that is not certain.
+        """Return the one participant it points to; None if that is not certain.
 
         Args:
-            spoken_s: how long the voice spoke in all.
-            enough_s: marks of so many seconds are enough, however long it spoke.
+            spoken_s: how long the voice spoke in total.
+            enough_s: marks of this many seconds are enough, however long it spoke.
         """
         ranked = self.ranked()
         if not ranked:
@@ -66,7 +66,7 @@ class MarkMatch:
         return key if len(ranked) == 1 or share >= LEAD * ranked[1][1] else None
 
     def without(self, keys: Collection[str]) -> "MarkMatch":
-        """Return what is left where these participants do not count."""
+        """Return the match without these participants."""
         return MarkMatch(
             {key: weight for key, weight in self.weight.items() if key not in keys},
             {key: seconds for key, seconds in self.seconds.items() if key not in keys},
@@ -78,7 +78,7 @@ class MarkMatch:
 
 
 class Marks:
-    """Participants' marks laid over each other, to be asked about any stretch of time."""
+    """All participants' marks, for queries about any stretch of time."""
 
     def __init__(self, marks: Mapping[str, Sequence[Interval]]) -> None:
         self._marks = marks
@@ -108,10 +108,10 @@ class Marks:
                 yield length, keys
 
     def owners(self, turns: Sequence[Interval]) -> dict[Interval, str]:
-        """Return whose turns of one voice each are, where the marks about a turn are of one participant alone.
+        """Return the owner of each turn whose marks belong to one participant alone.
 
         A mark is about the turn whose edges are nearest to its own, however much of another turn it covers, and about
-        one in which it lies. `turns` are in order.
+        a turn that contains it. `turns` are in order, each of one voice.
         """
         claims: dict[Interval, set[str]] = {}
         starts = [start for start, _ in turns]
@@ -134,7 +134,7 @@ class Marks:
         return {turn: next(iter(keys)) for turn, keys in claims.items() if len(keys) == 1}
 
     def match(self, spoken: Iterable[Interval]) -> MarkMatch:
-        """Return what the marks say about a voice that spoke in these intervals."""
+        """Return how the marks match a voice that spoke in these intervals."""
         weight: dict[str, float] = {}
         seconds: dict[str, float] = {}
         for start, end in spoken:
@@ -147,7 +147,7 @@ class Marks:
 
 
 def marked(participant: Participant, *, started_ms: int, duration_s: float) -> list[Interval]:
-    """Return when a participant was marked as speaking, cut to the recording; an open mark lasts to its end."""
+    """Return when a participant was marked as speaking, cut to the recording; an open mark lasts to the end."""
     intervals: list[Interval] = []
     since_s: float | None = None
     for event in sorted(participant.events, key=lambda event: event.timestamp):
@@ -167,12 +167,13 @@ def lag_s(
     spoken: Mapping[str, Sequence[Interval]],
     voices: Sequence[Sequence[Interval]] = (),
 ) -> float:
-    """Return how late this meeting's marks are, below zero where they are early.
+    """Return how late this meeting's marks are; negative if they are early.
 
     That is the shift at which they cover most speech, the smallest of equals.
 
-    `spoken` holds the speech of participants whose voice is known. Without any of those in `marks`, each of `voices`,
-    told apart but nameless, is compared with whoever fits it best, and without those all speech with all marks.
+    `spoken` holds the speech of participants whose voice is known. If `marks` has none of them, each of the separated
+    but nameless `voices` is compared with the participant that fits it best; without voices, all speech is compared
+    with all marks.
     """
     pairs = [(list(marks[key]), union(spoken[key])) for key in spoken if marks.get(key)]
     nameless_voices = [] if pairs else [union(voice) for voice in voices]
@@ -193,13 +194,13 @@ def lag_s(
 
 
 def shifted(intervals: Iterable[Interval], seconds: float) -> list[Interval]:
-    """Return intervals moved in time, what falls before zero cut off."""
+    """Return intervals moved in time, cut off at zero."""
     moved = ((max(0.0, start + seconds), end + seconds) for start, end in intervals)
     return [(start, end) for start, end in moved if end > start]
 
 
 def union(intervals: Iterable[Interval], *, pause: float = 0.0) -> list[Interval]:
-    """Return the intervals in order, joined where they overlap or no longer pause lies between them."""
+    """Return the intervals in order, joined if they overlap or lie at most `pause` apart."""
     merged: list[Interval] = []
     for start, end in sorted(intervals):
         if merged and start <= merged[-1][1] + pause:
@@ -210,7 +211,7 @@ def union(intervals: Iterable[Interval], *, pause: float = 0.0) -> list[Interval
 
 
 def overlap(some: Sequence[Interval], others: Sequence[Interval]) -> float:
-    """Return the seconds that two ordered lists of disjoint intervals share."""
+    """Return the seconds shared by two ordered lists of disjoint intervals."""
     total, index = 0.0, 0
     for start, end in some:
         while index < len(others) and others[index][1] <= start:

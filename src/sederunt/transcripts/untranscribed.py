@@ -1,4 +1,4 @@
-"""Find loud sound of a track that has no words: what a live transcript may lack."""
+"""Find a track's loud sound without words, which a live transcript may lack."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sederunt.model.transcript import Word
 if TYPE_CHECKING:  # brings numpy
     from sederunt.transcription.whisper.sound import PcmSource
 
-# So much is judged at once: both witnesses need surroundings.
+# Judged at once: detector and loudness both need context.
 LOOK_S = 20.0
-ONE_STRETCH_S = 0.3  # between two of them: one, as within a look
+ONE_STRETCH_S = 0.3  # stretches this close are joined, also across two looks
 
 
 def unheard_in(path: Path, words: Iterable[Word]) -> list[tuple[float, float]]:
@@ -24,10 +24,10 @@ def unheard_in(path: Path, words: Iterable[Word]) -> list[tuple[float, float]]:
 
 
 def unheard(source: PcmSource, words: Iterable[Word]) -> list[tuple[float, float]]:
-    """Return where (seconds) a track sounds like speech, to the detector or by its loudness, and has no word.
+    """Return where (seconds) a track sounds like speech, by the detector or its loudness, and has no words.
 
-    `words` are those that were told of the track. Blocks: decodes and judges the track, about 0.01 CPU-seconds per
-    audible second.
+    `words` are the track's published words. Blocks: decodes and judges the track, about 0.01 CPU-seconds per audible
+    second.
     """
     from sederunt.transcription.whisper import speech
     from sederunt.transcription.whisper.sound import UnreadSound
@@ -40,7 +40,7 @@ def unheard(source: PcmSource, words: Iterable[Word]) -> list[tuple[float, float
             return still_without(stretches, word_list)
         at_s = sound.position_s
         for start, end in speech.listen(samples).audible():
-            if stretches and at_s + start - stretches[-1][1] <= ONE_STRETCH_S:  # it goes on behind the last look
+            if stretches and at_s + start - stretches[-1][1] <= ONE_STRETCH_S:  # continues from the last look
                 stretches[-1] = (stretches[-1][0], at_s + end)
             else:
                 stretches.append((at_s + start, at_s + end))
@@ -48,7 +48,7 @@ def unheard(source: PcmSource, words: Iterable[Word]) -> list[tuple[float, float
 
 
 def still_without(stretches: Sequence[tuple[float, float]], words: Iterable[Word]) -> list[tuple[float, float]]:
-    """Return which parts of stretches of sound lack words."""
+    """Return the parts of the stretches that lack words."""
     from sederunt.transcription.whisper import reading
     from sederunt.transcription.whisper.decoding import TimedWord
 

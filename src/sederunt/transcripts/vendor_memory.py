@@ -1,7 +1,7 @@
-"""What a vendor was asked and what it keeps, in storage: for the next try, and for the day the resource is deleted.
+"""Stored notes on requests to a vendor and its copies: for the next try, and for deleting the resource.
 
-One object per file under "vendor/<resource>/", apart from the media, which goes earlier. With the transcript saved only
-the copies at the vendor stay noted, and whose key deletes them.
+There is one object per file under "vendor/<resource>/", apart from the media, which is deleted earlier. Once the
+transcript is saved, only the vendor's copies stay noted, and whose key deletes them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sederunt.storage.objects import Objects
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VendorCopy:
-    """Something that a vendor keeps of a resource."""
+    """A copy of a resource's data at a vendor."""
 
     provider: str
     account_id: UUID
@@ -28,7 +28,7 @@ class VendorCopy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Owner:
-    """With whose key a vendor is asked."""
+    """Whose key is used with a vendor."""
 
     provider: str
     account_id: UUID
@@ -43,7 +43,7 @@ class Owner:
 
 
 class VendorMemory:
-    """See `transcription.provider.Memory`. Make it on the event loop; a provider's thread reads and writes it."""
+    """See `transcription.provider.Memory`. Create it on the event loop; a provider's thread reads and writes it."""
 
     def __init__(self, objects: Objects, resource_id: UUID, name: str, owner: Owner) -> None:
         self._objects, self._key, self._owner = objects, f"{prefix_of(resource_id)}{name}.json", owner
@@ -62,7 +62,7 @@ class VendorMemory:
 
 
 class LiveCopies:
-    """What a vendor keeps of one stay's live sessions: `transcription.sessions.CopyNotes`."""
+    """A vendor's copies of one stay's live sessions: `transcription.sessions.CopyNotes`."""
 
     def __init__(self, objects: Objects, resource_id: UUID, stay: str, owner: Owner) -> None:
         self._objects, self._key, self._owner = objects, f"{prefix_of(resource_id)}live-{stay}.json", owner
@@ -84,7 +84,7 @@ class LiveCopies:
 
 
 async def keep_copies_only(objects: Objects, resource_id: UUID) -> None:
-    """Forget what was remembered for another try: the transcript is saved."""
+    """Forget the notes for another try, once the transcript is saved."""
     for key in await objects.keys(prefix_of(resource_id)):
         stored = await _read(objects, key)
         copies = {name: {"copies": notes["copies"]} for name, notes in _files(stored) if notes.get("copies")}
@@ -95,7 +95,7 @@ async def keep_copies_only(objects: Objects, resource_id: UUID) -> None:
 
 
 async def copies_of(objects: Objects, resource_id: UUID) -> dict[str, list[VendorCopy]]:
-    """Return what vendors keep of a resource, by the object that notes it."""
+    """Return the vendors' copies of a resource, by the key of the object that notes them."""
     copies: dict[str, list[VendorCopy]] = {}
     for key in await objects.keys(prefix_of(resource_id)):
         stored = await _read(objects, key)
@@ -114,7 +114,7 @@ async def copies_of(objects: Objects, resource_id: UUID) -> dict[str, list[Vendo
 
 
 def prefix_of(resource_id: UUID) -> str:
-    """Return where the notes about a resource lie."""
+    """Return the key prefix of the notes about a resource."""
     return f"vendor/{resource_id}/"
 
 

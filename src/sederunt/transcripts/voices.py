@@ -1,6 +1,6 @@
-"""Names the voices that a model or a vendor separated in mixed sound, by the speaking marks. Pure.
+"""Name the voices that a model or a vendor separated in mixed sound, by the speaking marks. Pure.
 
-Voices know exactly when somebody else begins, but no names; marks know names, but come late and miss short turns.
+Voices show exactly when somebody else begins, but no names; marks carry names, but come late and miss short turns.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,17 +12,17 @@ from sederunt.model.transcript import Utterance
 from sederunt.transcription import text
 from sederunt.transcripts.speaking_marks import Interval, MarkMatch, Marks, union
 
-# Somebody else's marks are believed against the name of a whole voice where they cover this share of a part, alone,
-# and the part is so long: two people who sound alike were taken for one voice.
+# Somebody else's marks override the name of a whole voice if they alone cover this share of a part of at least this
+# length: two people who sound alike were taken for one voice.
 AGAINST_SHARE, AGAINST_S = 0.7, 1.0
-# A change of speaker is looked for so far around the edge of a mark.
+# How far around the edge of a mark a change of speaker is looked for.
 PAUSE_NEAR_S = 0.5
-# A voice that two share belongs to the one who is not named yet from this share of its marks on.
+# A voice shared by two goes to the one without a name yet, given this share of its marks.
 REST_SHARE = 0.35
 
 
 def by_voice(utterances: Iterable[Utterance]) -> dict[int, list[Utterance]]:
-    """Cut utterances where the voice of their words changes, by the number of the voice."""
+    """Cut utterances where the voice of their words changes, and group the parts by voice number."""
     voices: dict[int, list[Utterance]] = {}
     for utterance in utterances:
         for number, part in text.runs(utterance, [word.speaker for word in utterance.words]):
@@ -31,13 +31,13 @@ def by_voice(utterances: Iterable[Utterance]) -> dict[int, list[Utterance]]:
 
 
 def spoken_in(utterances: Iterable[Utterance]) -> list[Interval]:
-    """Return the time that words take."""
+    """Return the intervals of the words."""
     return union((item.start, item.end) for utterance in utterances for item in (utterance.words or (utterance,)))
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceTurn:
-    """What one voice says until another begins, whatever pauses lie in it."""
+    """One voice's speech until another begins, pauses included."""
 
     start: float
     end: float
@@ -73,10 +73,10 @@ def turns_of(parts: Mapping[int, Iterable[Utterance]]) -> dict[tuple[int, float]
 
 
 def named_voices(matches: Mapping[int, MarkMatch], totals_s: Mapping[int, float]) -> dict[int, str]:
-    """Name voices (voice → participant) where the marks are clear about all that they said.
+    """Name voices (voice → participant) if the marks are clear about all their speech.
 
-    The best proven voice is named first; of a voice between two, one of whom has a voice already, the other is
-    believed from a third of its marks on. One participant may have two voices: a voice that was split, or a guest
+    The best proven voice is named first. If a voice is between two participants and one of them has a voice already,
+    the other gets it with REST_SHARE of its marks. One participant may have two voices: a split voice, or a guest
     beside them.
     """
     names: dict[int, str] = {}
@@ -94,7 +94,7 @@ def named_voices(matches: Mapping[int, MarkMatch], totals_s: Mapping[int, float]
 
 
 def somebody_else(part: Utterance, key: str, marks: Marks) -> str | None:
-    """Tell who is marked alone during a part of a voice that is `key`'s as a whole; None where nobody else is."""
+    """Return who else is marked alone during a part of a voice that is `key`'s as a whole; None if nobody is."""
     length_s = part.end - part.start
     if length_s < AGAINST_S:
         return None
