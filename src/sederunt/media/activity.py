@@ -1,8 +1,8 @@
-"""Who is speaking, told from packets without decoding them; cheap enough to run live for every bot.
+"""Detect who is speaking from packets without decoding them; cheap enough to run live for every bot.
 
-The RTP packet's own audio level decides where the sender gave one. Without it the encoder's own opinion does, a bit in
-every SILK or hybrid packet. A CELT packet has none and is judged by its size, which tells little: a quiet room took
-70 % of the bytes of speech at 32 kbit/s. DTX leaves the quiet out altogether.
+The RTP packet's audio level decides, if the sender gave one. Otherwise the encoder's own voice bit does, which every
+SILK or hybrid packet has. A CELT packet has none and is judged by its size, a weak sign: a quiet room took 70 % of the
+bytes of speech at 32 kbit/s. DTX leaves out silence altogether.
 """
 
 from collections import deque
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from sederunt.media import opus
 from sederunt.model.audio import Packet
 
-LOUD = 0.01  # -40 dB below full scale: under every spoken word near a microphone, over a quiet room
+LOUD = 0.01  # -40 dB of full scale: quieter than any word near a microphone, louder than a quiet room
 LEAST_BYTES_PER_S = 1_500.0  # below this no CELT packet holds speech
 QUIET_SHARE = 0.8  # of the sender's usual rate in speech: smaller CELT packets are room noise
 RATE_MEMORY_S = 30.0  # how fast the usual rate is forgotten
-STARTED_AFTER_S = 0.06  # so much voice within the last RECENT_S begins to speak: clicks do not
+STARTED_AFTER_S = 0.06  # this much voice within the last RECENT_S is speech: clicks are not
 RECENT_S = 0.2
 STOPPED_AFTER_S = 0.6  # pauses between words are shorter
 
@@ -29,11 +29,11 @@ class _Voice:
     recent_s: float = 0.0
     speaking: bool = False
     heard_until: float = 0.0
-    usual_rate: float = 0.0  # bytes per second when it is loud
+    usual_rate: float = 0.0  # bytes per second during speech
 
 
 class Activity:
-    """Speaking and silence of every source, with hysteresis."""
+    """Tracks whether each source speaks, with hysteresis."""
 
     def __init__(self) -> None:
         self._voices: dict[str, _Voice] = {}
@@ -42,10 +42,10 @@ class Activity:
     def feed(self, packets: Iterable[Packet], *, now_s: float | None = None) -> list[tuple[str, bool, float]]:
         """Return changes as (source, is speaking, second of the recording), in the order in which they became certain.
 
-        In a mixed packet everybody who contributes is heard, each under the name of their own source.
+        A mixed packet counts for every contributor, each under their own source.
 
-        A beginning is dated back to the first voiced packet, an end to where the last one ended. `now_s` (seconds of
-        the recording) lets a source fall silent although no packet comes any more.
+        Speech begins with the first voiced packet and ends where the last one ended. `now_s` (seconds of the
+        recording) lets a source fall silent when no more packets come.
         """
         changes: list[tuple[str, bool, float]] = []
         for packet in packets:

@@ -1,8 +1,8 @@
-"""A sender's clock fixed to ours: where on the wall clock an RTP time lies.
+"""Map a sender's RTP clock to the wall clock.
 
-Within a stream RTP time is exact, so it is anchored once, by the least delayed of the first frames, and then left
-alone. Only a jump moves the anchor: the sender's clock stood still, or leapt. A network or a page that stalls looks
-like a jump for a moment, so a late frame is held until its successors show which of the two it was.
+Within a stream RTP time is exact, so it is anchored once, by the least delayed of the first frames. Only a jump moves
+the anchor: the sender's clock stood still, or leapt. A stalled network or page looks like a jump at first, so a late
+frame is held until its successors show which of the two it was.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from sederunt.media.sequence import Counts
 
-JUMP_MS = 250.0  # less than this is jitter and drift
+JUMP_MS = 250.0  # below this it is jitter or drift
 DOUBT_MS = 200.0  # how long a late frame is held
 DRAINING_MS = 100.0  # a backlog that shrinks by this much while held was a stall, not a jump
 
@@ -22,15 +22,15 @@ class Anchor(Generic[Item]):
 
     Args:
         per_ms: ticks of the stream's clock per millisecond.
-        not_before_ms: the first frame is moved up to here if it lies a little before it (the end of what the same
-            track sent under another SSRC).
-        jump_ms: a frame that is later than this is a jump.
+        not_before_ms: a first frame a little before this is moved here (the end of what the same track sent under
+            another SSRC).
+        jump_ms: a frame later than this is a jump.
     """
 
     def __init__(self, per_ms: float, counts: Counts, not_before_ms: float = 0.0, *, jump_ms: float = JUMP_MS) -> None:
         self._per_ms, self._counts, self._jump_ms = per_ms, counts, jump_ms
         self._zero_ms: float | None = None  # wall time of tick 0
-        self._end_ms = not_before_ms  # of what was placed
+        self._end_ms = not_before_ms  # end of the placed frames
         self._doubted: list[tuple[int, float, float | None, Item]] = []  # tick, length in ms, at_ms, frame
 
     @property
@@ -39,7 +39,7 @@ class Anchor(Generic[Item]):
 
     @property
     def end_ms(self) -> float:
-        """Return where the last placed frame ends."""
+        """Return the end of the last placed frame."""
         return self._end_ms
 
     def set(self, frames: Iterable[tuple[int, float]]) -> None:
@@ -55,9 +55,7 @@ class Anchor(Generic[Item]):
                 self._zero_ms += overlap_ms
 
     def place(self, tick: int, length_ms: float, at_ms: float | None, item: Item) -> list[tuple[float, Item]]:
-        """Place a frame; returns those that have a place now. `at_ms` is None for a frame recovered from
-        another one.
-        """
+        """Place a frame; returns the frames placed now. `at_ms` is None for a frame recovered from another one."""
         assert self._zero_ms is not None
         start_ms = self._zero_ms + tick / self._per_ms
         excess_ms = 0.0 if at_ms is None else at_ms - start_ms
@@ -69,27 +67,27 @@ class Anchor(Generic[Item]):
         self._doubted.append((tick, length_ms, at_ms, item))
         if at_ms is None:
             return []
-        if excess_ms <= self._jump_ms:  # it was a stall, and it is over
+        if excess_ms <= self._jump_ms:  # it was a stall, now over
             return self._settle_doubted()
         return self.tick(at_ms)
 
     def excess_ms(self, tick: int, at_ms: float) -> float:
-        """Return how much later a frame came than its place says."""
+        """Return how much later than its place a frame came."""
         return at_ms - self._start_ms(tick)
 
     def follow(self, tick: int, by_ms: float) -> None:
-        """Move the anchor before this frame is placed, but not into what is placed."""
+        """Move the anchor before this frame is placed, but not into placed frames."""
         self._move(max(by_ms, self._end_ms - self._start_ms(tick)))
 
     def tick(self, now_ms: float) -> list[tuple[float, Item]]:
-        """Decide on held frames whose time is over."""
+        """Place held frames once DOUBT_MS has passed."""
         if not self._doubted:
             return []
         since_ms = next((at_ms for _, _, at_ms, _ in self._doubted if at_ms is not None), 0.0)
         return self.drain() if now_ms - since_ms >= DOUBT_MS else []
 
     def drain(self) -> list[tuple[float, Item]]:
-        """Decide on held frames now."""
+        """Place all held frames now."""
         excesses = [at_ms - self._start_ms(tick) for tick, _, at_ms, _ in self._doubted if at_ms is not None]
         if excesses and min(excesses) > self._jump_ms and excesses[0] - excesses[-1] < DRAINING_MS:
             self._move(min(excesses))
@@ -100,9 +98,7 @@ class Anchor(Generic[Item]):
         return bool(self._doubted)
 
     def _leap_back(self, tick: int, length_ms: float, at_ms: float, item: Item) -> tuple[float, Item]:
-        """Handle a frame that came before its time: our anchor was late, or the sender's clock leapt. Never into what
-        is placed.
-        """
+        """Place a frame that came early (the anchor was late, or the clock leapt), after all placed frames."""
         self._move(max(at_ms, self._end_ms) - self._start_ms(tick))
         start_ms = self._start_ms(tick)
         self._end_ms = start_ms + length_ms

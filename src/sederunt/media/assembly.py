@@ -1,8 +1,8 @@
-"""After the meeting: pieces become one recording to listen to, and one file per source for the recogniser.
+"""After the meeting: turn pieces into one recording to listen to, and one file per source for the recogniser.
 
-Streams with bounded memory. Pieces may come in any order, overlap (two hosts sat in the meeting for a while) or come
-twice: they are first copied to a scratch file and then read in the order of their times, and where a source is covered
-already a packet is dropped.
+Streams with bounded memory. Pieces may come in any order, overlap (two hosts were in the meeting for a while) or come
+twice: they are copied to a scratch file and then read in the order of their times; a packet is dropped if its source
+already covers that time.
 """
 
 import math
@@ -23,19 +23,19 @@ from sederunt.media.spool import FittedPiece, Spool
 from sederunt.model.audio import Packet
 
 MIX_BIT_RATE = 32_000
-HEARD = 0.002  # -54 dB below full scale, of one packet: quieter is a room in which nobody speaks
-COVERED_SHARE = 0.5  # a packet of which so much lies in what its source has already sent is a repeat
+HEARD = 0.002  # -54 dB of full scale, of one packet: a room in which nobody speaks is quieter
+COVERED_SHARE = 0.5  # a packet is a repeat if its source already covers this share of it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceFacts:
     source: str
-    file: str  # below the tracks folder
+    file: str  # relative to the tracks folder
     packets: int
     start: float  # seconds: of its first packet
     end: float  # of its last
     heard_s: float  # how long it was audible
-    loudness_db: float | None  # below full scale, while it was audible; None if it never was
+    loudness_db: float | None  # of full scale, while audible; None if it never was
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,8 +45,8 @@ class AssemblyFacts:
     sources: tuple[SourceFacts, ...]  # in the order of their first sound
     mixed: str  # file name of the one recording
     pieces: int
-    damaged_pieces: int  # of which only a part could be read, or nothing
-    repeated_packets: int  # dropped, because their source had sent that time already
+    damaged_pieces: int  # only partly readable, or not at all
+    repeated_packets: int  # dropped because their source had already covered that time
 
 
 def assemble(
@@ -57,14 +57,14 @@ def assemble(
     duration_s: float,
     progress: Callable[[float], None] | None = None,
 ) -> AssemblyFacts:
-    """Make `mixed` (WebM, Opus mono 48 kHz, without a gap from 0 to `duration_s`) and `tracks`/<n>.mka.
+    """Make `mixed` (WebM, Opus mono 48 kHz, gapless from 0 to `duration_s`) and `tracks`/<n>.mka.
 
     A track holds one source's packets undecoded, at their times in the recording; its title is the source.
 
     Args:
-        pieces: the content of pieces, in any order; taken one after another.
-        duration_s: of the recording; 0 or less means until the last packet. What comes later is cut from the mix.
-        progress: called with the share that is done, now and then.
+        pieces: the content of pieces, in any order; taken one by one.
+        duration_s: of the recording; 0 or less means until the last packet. Later sound is cut from the mix.
+        progress: called now and then with the share done.
     """
     tracks.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=mixed.parent) as scratch:
@@ -77,7 +77,7 @@ def assemble(
 
 
 class _Track:
-    """One source: its file, its voice in the mix, and what there is to say about it."""
+    """One source: its file, its voice in the mix, and its facts."""
 
     def __init__(self, source: str, path: Path) -> None:
         self.source, self.path = source, path
@@ -97,7 +97,7 @@ class _Track:
         self._start, self._end = min(self._start, packet.start), packet.start + packet.duration
 
     def listen(self, samples: Samples) -> bool:
-        """Take note of how loud it is; returns whether anything can be heard."""
+        """Record the loudness; returns whether the sound is audible."""
         mean_square = float(np.dot(samples, samples)) / max(1, len(samples))
         if mean_square < HEARD**2:
             return False
@@ -129,7 +129,7 @@ class _Mix:
         self._container: OutputContainer = av.open(str(path), "w", format="webm")
         matroska.mark_as_recording(self._container)
         self._stream = add_track(self._container, "mix")
-        self._container.start_encoding()  # so that a recording without a sound is a file too
+        self._container.start_encoding()  # so that a recording without sound is a valid file too
         self._encoder = opus.OpusEncoder(opus.RATE, MIX_BIT_RATE, complexity=5)
         self._number = 0
 
@@ -151,7 +151,7 @@ class _Mix:
 
 
 class _Recording:
-    """Takes packets by start and leaves the files behind."""
+    """Turns packets, ordered by start, into the files."""
 
     def __init__(self, mixed: Path, tracks: Path, duration_s: float, progress: Callable[[float], None] | None) -> None:
         self._folder, self._name, self._progress = tracks, mixed.name, progress

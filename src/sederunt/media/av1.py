@@ -1,13 +1,13 @@
-"""AV1 as pages hand it over: pictures made of units (OBUs), each with its size (AV1 specification, section 5.3)."""
+"""AV1 as pages deliver it: pictures made of units (OBUs), each with its size (AV1 specification, section 5.3)."""
 
 _FORBIDDEN, _HAS_EXTENSION, _HAS_SIZE = 0x80, 0x04, 0x02  # bits of a unit's first byte
 _MOST_SIZE_BYTES = 8
 
 
 def is_whole(payload: bytes) -> bool:
-    """Return whether the picture's units fill it to the last byte.
+    """Return whether the picture's units fill it exactly.
 
-    The muxer looks into each picture of AV1, and gives up a whole file for one that is damaged.
+    The muxer parses each AV1 picture, and gives up the whole file for a damaged one.
     """
     position: int | None = 0
     while position is not None and position < len(payload):
@@ -16,7 +16,7 @@ def is_whole(payload: bytes) -> bool:
 
 
 def _after_unit(payload: bytes, position: int) -> int | None:
-    """Return where the unit that begins here ends; None where none does."""
+    """Return the end of the unit that begins here; None if there is none."""
     head = payload[position]
     if head & _FORBIDDEN or not head & _HAS_SIZE:
         return None

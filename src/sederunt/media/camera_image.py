@@ -1,4 +1,4 @@
-"""Fit a caller's picture into the frame of a bot's camera: whole, upright, on black, and small enough to pass on."""
+"""Fit a caller's picture into the frame of a bot's camera: whole, upright, on black, and small enough to send."""
 
 import struct
 from fractions import Fraction
@@ -12,7 +12,7 @@ from sederunt.errors import UnsupportedMedia
 from sederunt.media.layout import Tile, fit
 
 WIDTH, HEIGHT = 1280, 720
-MOST_PIXELS = 50_000_000  # a small file can hold a picture that fills the memory
+MOST_PIXELS = 50_000_000  # a small file can hold a picture that fills all memory
 QUALITY = 3  # of JPEG, 2 best to 31
 
 _BEGINNINGS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "mjpeg"), (b"RIFF", "webp"))
@@ -37,7 +37,7 @@ def _decoded(data: bytes, codec: str) -> Picture:
     return (decoder.decode(av.Packet(data)) or decoder.decode(None))[0]
 
 
-# EXIF orientation → steps through the rows and columns that are stored; from _ON_ITS_SIDE, rows are then columns.
+# EXIF orientation → steps through the stored rows and columns; from _ON_ITS_SIDE on, the two are then swapped.
 _STEPS = {1: (1, 1), 2: (1, -1), 3: (-1, -1), 4: (-1, 1), 5: (1, 1), 6: (-1, 1), 7: (-1, -1), 8: (1, -1)}
 _ON_ITS_SIDE = 5
 _ORIENTATION = 0x0112  # the tag of TIFF
@@ -46,7 +46,7 @@ _EXIF_BEGINNING = b"Exif\0\0"
 
 
 def _orientation(jpeg: bytes) -> int:
-    """Return how a JPEG is to be turned, as its EXIF says; 1, upright, where it says nothing that makes sense."""
+    """Return the EXIF orientation of a JPEG; 1 (upright) if it has none that makes sense."""
     position = 2
     try:
         while jpeg[position] == 0xFF and jpeg[position + 1] != _SCAN:
@@ -55,7 +55,7 @@ def _orientation(jpeg: bytes) -> int:
             if jpeg[position + 1] == _EXIF and content.startswith(_EXIF_BEGINNING):
                 return _orientation_of_tiff(content[len(_EXIF_BEGINNING) :])
             position += 2 + length
-    except (IndexError, struct.error):  # cut short: the decoder judges that
+    except (IndexError, struct.error):  # cut short: left to the decoder
         pass
     return 1
 
@@ -80,7 +80,7 @@ def _framed(picture: Picture, orientation: int) -> Picture:
     rows, columns = _STEPS[orientation]
     upright = pixels[::rows, ::columns]
     upright = upright.swapaxes(0, 1) if is_on_its_side else upright
-    # What lies under transparent pixels is not meant to be seen: the frame is black.
+    # Transparent pixels become black.
     blended = upright[..., :3].astype(np.uint16) * upright[..., 3:] // 255
     canvas = Picture(WIDTH, HEIGHT, "rgb24").to_ndarray()
     canvas[:] = 0

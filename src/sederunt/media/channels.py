@@ -1,7 +1,7 @@
-"""Two channels with a person each, as recordings of telephone calls have them, told from every other stereo. Pure.
+"""Distinguish recordings of telephone calls, with one person per channel, from all other stereo sound. Pure.
 
-In such a file the one is loud where the other is silent. A room, music or a mix for the ears has nearly everything in
-both. Each channel's loudness is compared with what its own speech has, for one end of a line is often far softer.
+In such a file one channel is loud while the other is silent. A room, music or an ordinary stereo mix has nearly
+everything in both. Each channel's loudness is relative to its own speech, as one end of a line is often far softer.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 RATE = 16_000
 FRAME = 320  # samples: loudness is compared in steps of 20 ms
 SILENT_DB = -100.0
-# A channel is heard from so far below its speech's level on, and so far above its noise (its quietest tenth).
+# A channel is active above these levels, relative to its speech and to its noise (its quietest tenth).
 HEARD_DB, ABOVE_NOISE_DB = -25.0, 8.0
-# It is heard alone where the other is not, or is so much softer (each by its own level).
+# It is active alone if the other is not, or is this much softer (each relative to its own level).
 ALONE_DB = 15.0
-# Both are heard alone for so many seconds, and for so much of the time in which anything is heard; together for most.
+# Each must be active alone for so many seconds, and for this share of all active time; both together for MOSTLY of it.
 ALONE_S, ALONE_SHARE, MOSTLY = 1.0, 0.03, 0.6
-# What is so much softer than the other channel is the other's echo, unless the channel's own speech is this near.
-ECHO_DB, BESIDE, NEAR = 10.0, 5, 15  # frames: what is loud for a moment echoes; words begin and end softly
+# Sound this much softer than the other channel is its echo, unless the channel's own speech is this near.
+ECHO_DB, BESIDE, NEAR = 10.0, 5, 15  # BESIDE, NEAR in frames: loud moments echo; words begin and end softly
 
 Stereo = NDArray[np.float32]  # (samples, 2), 16 kHz
 Samples = NDArray[np.float32]
@@ -34,7 +34,7 @@ class CallChannel:
     """One of two channels in which different people speak."""
 
     number: int
-    levels_db: tuple[float, float]  # of the speech of both
+    levels_db: tuple[float, float]  # of both channels' speech
 
     @property
     def name(self) -> str:
@@ -42,7 +42,7 @@ class CallChannel:
 
 
 def separate_channels(blocks: Iterable[Stereo]) -> tuple[CallChannel, CallChannel] | None:
-    """Return both channels where each has somebody of its own; None for every other sound."""
+    """Return both channels if each has its own speaker; None for any other sound."""
     parts = [loudness(block) for block in blocks]
     frames_db = np.concatenate(parts) if parts else np.zeros((0, 2), np.float32)
     if not len(frames_db) or float(frames_db.max(axis=0).min()) <= SILENT_DB:
@@ -62,7 +62,7 @@ def separate_channels(blocks: Iterable[Stereo]) -> tuple[CallChannel, CallChanne
 
 
 def one_channel(blocks: Iterable[Stereo], channel: CallChannel) -> Iterator[Samples]:
-    """Yield the sound of one channel; silence where it has only what it picked up of the other."""
+    """Yield the sound of one channel, with silence in place of the other's echo."""
     reach = BESIDE + NEAR
     buffer, seen_frames = np.zeros((0, 2), np.float32), 0  # frames of `buffer` that were yielded, kept to look back at
     for block in chain(blocks, [None]):
@@ -79,7 +79,7 @@ def one_channel(blocks: Iterable[Stereo], channel: CallChannel) -> Iterator[Samp
 
 
 def echoes(frames_db: Loudness, channel: CallChannel) -> Flags:
-    """Return in which frames a channel has nothing but what it picked up of the other."""
+    """Return the frames in which a channel has nothing but the other's echo."""
     relative = frames_db - np.asarray(channel.levels_db, np.float32)
     own_db, other_db = relative[:, channel.number], _widest(relative[:, 1 - channel.number], BESIDE)
     is_softer = own_db < other_db - ECHO_DB
@@ -88,19 +88,19 @@ def echoes(frames_db: Loudness, channel: CallChannel) -> Flags:
 
 
 def loudness(samples: Stereo) -> Loudness:
-    """Return how loud each frame is, in dB of full scale; a last frame may be shorter."""
+    """Return the loudness of each frame in dB of full scale; the last frame may be shorter."""
     padded = np.pad(samples, ((0, -len(samples) % FRAME), (0, 0))).reshape(-1, FRAME, 2)
     powers = np.maximum((padded**2).mean(axis=1), 10 ** (SILENT_DB / 10))
     return np.asarray(10 * np.log10(powers), np.float32)
 
 
 def _levels(frames_db: Loudness) -> NDArray[np.float32]:
-    """Return how loud what is loud is on average, however much of the time nobody speaks."""
+    """Return the power-weighted mean loudness, which silence hardly affects."""
     powers = 10 ** (frames_db.astype(np.float64) / 10)
     return np.asarray((powers * frames_db).sum(axis=0) / powers.sum(axis=0), np.float32)
 
 
 def _widest(values: NDArray[np.float32], reach: int) -> NDArray[np.float32]:
-    """Return the greatest value so near to each place."""
+    """Return the greatest value within `reach` of each position."""
     padded = np.pad(values, reach, mode="edge")
     return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1))

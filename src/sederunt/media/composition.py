@@ -1,7 +1,7 @@
-"""After the meeting: kept pictures and the mixed sound become one WebM to look at.
+"""After the meeting: combine the stored pictures and the mixed sound into one WebM to watch.
 
-Where there was only one source of pictures, and a codec that WebM may hold, its frames are taken over as they are.
-Otherwise all are decoded, laid out and encoded anew, in a thread that steps behind everything else on the machine.
+The frames of a single source are copied, if WebM supports their codec. Otherwise all are decoded, laid out and encoded
+anew, in a thread of low priority.
 """
 
 import os
@@ -36,8 +36,8 @@ from sederunt.media.video import (
 )
 from sederunt.model.audio import Codec
 
-SEEN_S = 5.0  # a source that sent nothing for so long has switched its camera off
-STILL_S = 1.0  # a picture that does not change is written so often
+SEEN_S = 5.0  # a source silent for this long has switched its camera off
+STILL_S = 1.0  # interval at which an unchanged picture is written
 BIT_RATE = 900_000
 KEYFRAME_S = 5
 NICENESS = 15
@@ -52,13 +52,13 @@ class CompositionFacts:
     sources: tuple[str, ...]
     frames_read: int
     frames_written: int
-    composed: bool  # False where the only source was taken over without decoding
+    composed: bool  # False if the only source was copied without decoding
     damaged_pieces: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VideoLayout:
-    """What the pictures cannot tell."""
+    """What the pictures themselves do not contain."""
 
     duration_s: float
     spoken: Sequence[Spoke] = ()
@@ -74,9 +74,9 @@ def compose(
     layout: VideoLayout,
     progress: Callable[[float], None] | None = None,
 ) -> CompositionFacts:
-    """Write `target` (WebM) out of video pieces in any order and the mixed recording `audio`, whose packets are kept.
+    """Write `target` (WebM) from video pieces in any order and the mixed recording `audio`, whose packets are copied.
 
-    Without any picture the target holds the sound alone.
+    Without any picture the target holds only the sound.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="compose", initializer=_step_back) as executor:
         return executor.submit(_compose, pieces, audio, target, layout, progress).result()
@@ -128,7 +128,7 @@ def _compose(
 
 
 class _File:
-    """The WebM being written: sound is put in as the pictures advance, so that the two lie side by side."""
+    """The WebM being written: sound is added as the pictures advance, so that the two are interleaved."""
 
     def __init__(self, target: Path, audio: Path) -> None:
         self.container: OutputContainer = av.open(str(target), "w", format="webm")
@@ -139,7 +139,7 @@ class _File:
         self._waiting: av.Packet[AudioStream] | None = None
 
     def advance(self, to_s: float) -> None:
-        """Put in the sound before this second."""
+        """Add the sound before this second."""
         while (packet := self._waiting or next(self._packets, None)) is not None:
             self._waiting = None
             if packet.pts is None:
@@ -163,7 +163,7 @@ class _File:
 
 
 class _TakenOver:
-    """The only source's frames as they are."""
+    """Copies the only source's frames."""
 
     def __init__(self, file: _File, first: VideoFrame) -> None:
         self._file = file
@@ -252,7 +252,7 @@ class Gallery:
             self._seen[frame.source] = frame.start
 
     def visible(self, at_s: float) -> list[str]:
-        """Return sources that sent a picture lately, in the order of their first one."""
+        """Return sources with a recent picture, in the order of their first one."""
         return [source for source in self._versions if at_s - self._seen[source] < SEEN_S]
 
     def version(self, source: str) -> int:

@@ -1,7 +1,7 @@
-"""Which file this is, judged by its first bytes, and opening it as that and nothing else.
+"""Recognise a media file by its first bytes, and open it as that kind only.
 
-A media library that may guess also guesses playlists and lists of other files, and then reads what those name. So the
-demuxer is chosen here, from a table, and a name or an extension never counts.
+A media library that may guess the format also guesses playlists and lists of files, and reads the files they name. So
+the demuxer is chosen here, from a table; names and extensions never count.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from av.codec.context import CodecContext
     from av.container import InputContainer
 
-HEAD_BYTES = 256 * 1024  # an ID3 tag with a picture may be longer; then its stated size is believed
+HEAD_BYTES = 256 * 1024  # an ID3 tag with a picture may be longer; its stated size is trusted then
 LEAST_HERTZ = 1_000
 FORMATS = "MP3, WAV, MP4, WEBM, M4A, FLAC or OGG"
 
@@ -28,17 +28,17 @@ FORMATS = "MP3, WAV, MP4, WEBM, M4A, FLAC or OGG"
 class ContainerKind:
     name: str
     demuxer: str
-    exact_seek: bool  # whether a position found by seeking is where its timestamp says
+    exact_seek: bool  # whether seeking arrives at the position that the timestamp says
 
 
 def kind_of(path: Path) -> ContainerKind:
-    """Return the kind of a file. UnsupportedMedia where it is none of ours, BrokenMedia where it is empty."""
+    """Return the kind of a file. Raises UnsupportedMedia for any other kind, BrokenMedia for an empty file."""
     with path.open("rb") as file:
         return kind_of_head(file.read(HEAD_BYTES))
 
 
 def kind_of_head(head: bytes) -> ContainerKind:
-    """Return the kind of a file by its first HEAD_BYTES (or all of it)."""
+    """Return the kind of a file by its first HEAD_BYTES, or all of it."""
     if not head:
         raise BrokenMedia("The file is empty.")
     for name, fits in _TESTS:
@@ -47,7 +47,7 @@ def kind_of_head(head: bytes) -> ContainerKind:
     raise UnsupportedMedia(f"Expected {FORMATS}; the content of the file is {_likely(head)}.")
 
 
-# Kind → (media type, extension) for whoever downloads it.
+# Kind → (media type, extension) for downloads.
 _MEDIA_TYPES = {
     "mp3": ("audio/mpeg", ".mp3"),
     "wav": ("audio/wav", ".wav"),
@@ -62,7 +62,7 @@ _MEDIA_TYPES = {
 
 
 def media_type_of(head: bytes) -> tuple[str, str]:
-    """Return (media type, extension with its dot) by a file's first bytes; of what we do not know, plain bytes."""
+    """Return (media type, extension with its dot) by a file's first bytes; plain bytes for an unknown kind."""
     try:
         return _MEDIA_TYPES[kind_of_head(head).name]
     except (UnsupportedMedia, BrokenMedia):
@@ -70,10 +70,8 @@ def media_type_of(head: bytes) -> tuple[str, str]:
 
 
 def open_media(path: Path, kind: ContainerKind | None = None) -> "InputContainer":
-    """Return the file, opened as what it is. UnsupportedMedia or BrokenMedia with a sentence where that is not
-    possible.
-    """
-    import av  # the api only asks what a file is
+    """Open a file as its own kind. Raises UnsupportedMedia or BrokenMedia, with a sentence, if that is not possible."""
+    import av  # the API only asks for a file's kind
 
     kind = kind or kind_of(path)
     options = dict(_OPTIONS)
@@ -87,7 +85,7 @@ def open_media(path: Path, kind: ContainerKind | None = None) -> "InputContainer
             readable_bytes = mp4.end_of_whole_boxes(path) if kind.demuxer == "mov" else 0
             if not 0 < readable_bytes < path.stat().st_size:
                 raise
-            # FFmpeg refuses a whole file for the header of its last fragment, where that is cut: it is shown the rest.
+            # FFmpeg refuses a file whose last fragment's header is cut: it gets the part before that.
             options["protocol_whitelist"] = "file,subfile"
             container = open_as(f"subfile,,start,0,end,{readable_bytes},,:file:{path.absolute()}", options=options)
     except av.FFmpegError as error:
@@ -101,7 +99,7 @@ def open_media(path: Path, kind: ContainerKind | None = None) -> "InputContainer
 
 
 def heard_in(container: "InputContainer") -> "tuple[AudioStream, ...]":
-    """Return the sound tracks that are read, in their order in the file."""
+    """Return the sound tracks to read, in file order."""
     streams = container.streams.audio
     return tuple(streams[number] for number in heard([_track(stream) for stream in streams]))
 
@@ -115,8 +113,8 @@ def _track(stream: "AudioStream") -> SoundTrack:
 
 
 def _unreadable(stream: "AudioStream") -> MediaError | None:
-    """Return why a sound track is not read. At a rate at which nothing is heard a few kilobytes last for a day."""
-    context: CodecContext | None = stream.codec_context  # None where the library has no decoder for it
+    """Return why a sound track is not read. At an inaudibly low rate a few kilobytes would last for a day."""
+    context: CodecContext | None = stream.codec_context  # None if the library has no decoder for it
     if context is None or context.name not in CODECS:
         codec = context.name if context else "in a codec without a name"
         return UnsupportedMedia(f"The sound of the file is {codec}, which is not read here.")
@@ -147,16 +145,16 @@ def _is_flac(head: bytes) -> bool:
 
 
 def _is_mp3(head: bytes) -> bool:
-    """Return whether there are three frames in a row: the sync bits alone are found in anything."""
+    """Return whether there are three frames in a row: the sync bits alone occur in any file."""
     start = _after_id3(head)
     if start >= len(head):
-        return True  # a tag longer than what was read; the demuxer will see
+        return True  # a tag longer than `head`; left to the demuxer
     positions = range(start, min(start + 8_192, len(head) - 4))
     return any(head[position] == 0xFF and _three_frames(head, position) for position in positions)
 
 
 def _after_id3(head: bytes) -> int:
-    """Return where the content begins behind an ID3v2 tag, whose size has seven bits per byte."""
+    """Return where the content begins after an ID3v2 tag, whose size has seven bits per byte."""
     if head[:3] != b"ID3" or len(head) < 10:
         return 0
     size = head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9]
@@ -175,7 +173,7 @@ def _three_frames(head: bytes, position: int) -> bool:
 
 
 def _mp3_frame_bytes(header: bytes) -> int:
-    """Return the length of an MPEG layer III frame; 0 where the four bytes are no header of one."""
+    """Return the length of an MPEG layer III frame; 0 if the four bytes are no such header."""
     if len(header) < 4:
         return 0
     word = int.from_bytes(header, "big")
@@ -218,7 +216,7 @@ _TESTS: tuple[tuple[str, Callable[[bytes], bool]], ...] = (
     ("mp3", _is_mp3),  # last: the weakest sign
 )
 
-# Of the hundreds that the library was built with: what people's recorders write, and what the sites send.
+# Of the library's hundreds: those that people's recorders write and the sites send.
 CODECS = (
     *("opus", "libopus", "vorbis", "libvorbis", "aac", "aac_fixed", "mp3", "mp3float", "flac", "alac", "ac3", "eac3"),
     *("pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s24be", "pcm_s32le", "pcm_s32be", "pcm_u8", "pcm_s8"),
@@ -226,7 +224,7 @@ CODECS = (
     *("amrnb", "amrwb", "speex", "libspeex"),
     *("h264", "hevc", "vp8", "vp9", "libvpx", "libvpx-vp9", "av1", "libdav1d", "mpeg4", "mjpeg", "png", "theora"),
 )
-# File-local by construction, and then once more by the library's own lists.
+# The path is local by construction; these lists of the library enforce it once more.
 _OPTIONS = {"codec_whitelist": ",".join(CODECS), "protocol_whitelist": "file", "max_streams": "32"}
 
 _OTHERS = (

@@ -1,8 +1,8 @@
-"""Leave out tracks that bring the same packets twice, where a page subscribed to somebody a second time.
+"""Leave out tracks that repeat another's packets, after a page subscribed to somebody a second time.
 
-An SFU hands on what a sender encoded, so the packets are the same to the last bit. Kept twice, a sentence is
-transcribed twice and stands out in the mix. Of two such tracks the later one is left out while they go on alike: only
-what the earlier one brought as well. Anything else waits a moment for its counterpart, and is kept where none comes.
+An SFU forwards what a sender encoded, so the packets are identical. Kept twice, a sentence is transcribed twice and
+is too loud in the mix. While two tracks are alike, packets of the later one are left out if the earlier one brought
+them as well. Any other packet waits a moment for its counterpart, and is kept if none comes.
 """
 
 from collections import OrderedDict, deque
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-ALIKE = 5  # packets that came on both tracks tell: a tenth of a second
-ALONE = 25  # packets of the later track that came on no other: it is a twin no more
-LEAST_BYTES = 16  # silence is alike everywhere
-WITHIN_MS = 200.0  # how far apart the same packet may lie on two tracks
+ALIKE = 5  # packets on both tracks that make them twins: a tenth of a second
+ALONE = 25  # packets on the later track alone that end this
+LEAST_BYTES = 16  # silence is the same everywhere
+WITHIN_MS = 200.0  # how far apart the same packet may be on two tracks
 LONGEST_PACKET_MS = 120.0  # of Opus
-GOES_ON_MS = 1000.0  # a track without a packet for so long has paused or ended; pages hand packets over in batches
+GOES_ON_MS = 1000.0  # a track without packets for this long has paused or ended; pages deliver in batches
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class _HeldPacket(Generic[T]):
     item: T
-    told: bytes | None  # the packet, where it tells one sender from another
+    told: bytes | None  # the packet, if it identifies its sender
     at_ms: float
     until_ms: float
 
@@ -34,12 +34,12 @@ class _Twin(Generic[T]):
 
     first: int  # the earlier one
     alike: int = 0  # packets that came on both
-    alone: int = 0  # … and those since that came on it alone
-    held: deque[_HeldPacket[T]] = field(default_factory=deque)  # in order; of none of them a counterpart has come
+    alone: int = 0  # … and those since then that came on this one alone
+    held: deque[_HeldPacket[T]] = field(default_factory=deque)  # in order, all without a counterpart so far
 
 
 class DuplicateTracks(Generic[T]):
-    """Remembers what came lately, and which tracks are alike. `left_out` counts the packets that were."""
+    """Remembers recent packets, and which tracks are alike. `left_out` counts the packets left out."""
 
     def __init__(self) -> None:
         self._recent: OrderedDict[bytes, tuple[int, float]] = OrderedDict()  # packet → (track, Unix milliseconds)
@@ -52,10 +52,10 @@ class DuplicateTracks(Generic[T]):
         return any(twin.held for twin in self._twins.values())
 
     def sift(self, track: int, payload: bytes, item: T, *, at_ms: float, now_ms: float) -> list[T]:
-        """Take a packet in its track's order; return the items that are kept by now, this one or some held before.
+        """Take a packet in its track's order; return the items to keep now: this one, or some held before.
 
         Args:
-            item: what stands for the packet.
+            item: represents the packet.
             at_ms: where it was placed.
             now_ms: when it came.
         """
@@ -79,7 +79,7 @@ class DuplicateTracks(Generic[T]):
         return []
 
     def due(self, now_ms: float) -> list[T]:
-        """Return what has waited for its counterpart long enough."""
+        """Return the items that have waited long enough for their counterpart."""
         due_items: list[T] = []
         for track, twin in list(self._twins.items()):
             while twin.held and twin.held[0].until_ms <= now_ms:
@@ -87,14 +87,14 @@ class DuplicateTracks(Generic[T]):
         return due_items
 
     def _tells(self, track: int, payload: bytes, at_ms: float) -> bool:
-        """Return whether a packet can only be its sender's. One that a track repeats is coded silence."""
+        """Return whether a packet identifies its sender. A packet that its track repeats is coded silence."""
         previous = self._last.get(track)
         self._last[track] = payload, at_ms
         self._last.move_to_end(track)
         return len(payload) >= LEAST_BYTES and (previous is None or previous[0] != payload)
 
     def _counterpart(self, track: int, payload: bytes, at_ms: float) -> int | None:
-        """Return the other track that brought a packet; note it where there is none yet."""
+        """Return the other track that brought a packet; note the packet if there is none yet."""
         other, other_ms = self._recent.get(payload, (track, 0.0))
         if other != track and abs(at_ms - other_ms) <= WITHIN_MS:
             return other
@@ -108,7 +108,7 @@ class DuplicateTracks(Generic[T]):
         self.left_out += held_count - len(twin.held)
 
     def _let_go(self, track: int, twin: _Twin[T]) -> Iterator[T]:
-        """Keep the packet that has waited longest; leave it out where it is silence that the first track has, too."""
+        """Keep the packet that has waited longest, unless it is silence that the first track has too."""
         packet = twin.held.popleft()
         _, first_ms = self._last.get(twin.first, (b"", 0.0))
         if packet.told is None and first_ms >= packet.at_ms - LONGEST_PACKET_MS:
@@ -118,7 +118,7 @@ class DuplicateTracks(Generic[T]):
             yield from self._count_alone(track, twin, packet.told is not None)
 
     def _count_alone(self, track: int, twin: _Twin[T], is_alone: bool) -> Iterator[T]:
-        """Note a packet that came on one track only; many in a row, and it is a twin no more: nothing is held then."""
+        """Count a packet that came on one track only; after many in a row, the track is no twin and nothing is held."""
         twin.alone += is_alone
         if twin.alone > ALONE:
             del self._twins[track]

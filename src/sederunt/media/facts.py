@@ -1,4 +1,4 @@
-"""What is known of a media file once it was looked into."""
+"""The facts that probing a media file finds."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,15 @@ class MediaFacts:
     has_audio: bool
     has_video: bool
     codec: str  # of the first sound track that is read
-    channels: int  # of that with most
-    tracks: int = 1  # with sound, also those that are left out
-    joined: bool = False  # another recording may begin inside, where the clock does, too
-    ends_early: bool = False  # something of it is missing at its end
-    stated_s: float | None = None  # how long it says that it is, where that is known to be wrong
+    channels: int  # of the track with most
+    tracks: int = 1  # with sound, including those left out
+    joined: bool = False  # another recording may begin inside, with its own clock
+    ends_early: bool = False  # its end is missing
+    stated_s: float | None = None  # its stated length, if known to be wrong
 
 
 def refuse_overlong(facts: MediaFacts, most_hours: float) -> None:
-    """Raise UnsupportedMedia for a recording that is longer than is taken."""
+    """Raise UnsupportedMedia for a recording longer than allowed."""
     if facts.duration_s > most_hours * 3600:
         hours = facts.duration_s / 3600
         raise UnsupportedMedia(f"The recording is {hours:.2f} hours long; at most {most_hours:g} are taken.")

@@ -1,4 +1,4 @@
-"""Recordings that were joined byte by byte, as `cat` does it: in each the clock begins anew."""
+"""Recordings concatenated byte by byte, as by `cat`: each has its own clock."""
 
 from pathlib import Path
 from typing import IO
@@ -8,7 +8,7 @@ from sederunt.media.containers import ContainerKind
 
 CHUNK_BYTES = 1024 * 1024
 
-# Demuxers that go on with the next recording → how one begins. (MP3 has no clock: its frames are counted anyway.)
+# Demuxer that continues with the next recording → how one begins. (MP3 has no clock: its frames are counted anyway.)
 _BEGINNINGS = {
     "ogg": (b"OggS\0\2",),
     "flac": (b"fLaC\0\0\0\x22", b"fLaC\x80\0\0\x22"),
@@ -17,9 +17,9 @@ _BEGINNINGS = {
 
 
 def is_joined(path: Path, kind: ContainerKind) -> bool:
-    """Return whether another recording may begin inside of this one; if so, its times and a place sought mean little.
+    """Return whether another recording may begin inside this one; if so, its times and seeking are unreliable.
 
-    Four bytes may be there by chance: what follows from a yes is only that all packets are read, and by us.
+    The four bytes may occur by chance: the only consequence is that we read all packets ourselves.
     """
     beginnings = _BEGINNINGS.get(kind.demuxer, ())
     if not beginnings:

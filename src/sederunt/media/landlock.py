@@ -1,6 +1,6 @@
-"""What a process of ours that reads callers' data may still see of the disk: what it runs from, and that data.
+"""Restrict what a process that reads callers' data sees of the disk: only its own program and that data.
 
-Landlock is the kernel's way for a process to give that up, for good and without any privilege. It binds root as well.
+With the kernel's Landlock a process gives up its access for good, without any privilege. It binds root as well.
 """
 
 import ctypes
@@ -26,7 +26,7 @@ class _Beneath(ctypes.Structure):
 
 
 def see_only(*readable: Path) -> bool:
-    """Open nothing any more but these, and what Python needs, all of it for reading; False where the kernel cannot."""
+    """Limit access to reading these paths and what Python needs; returns False if the kernel cannot."""
     libc = ctypes.CDLL(None, use_errno=True)
     rules = _Ruleset(_EVERYTHING)
     ruleset = libc.syscall(_CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules), 0)
@@ -41,7 +41,7 @@ def see_only(*readable: Path) -> bool:
 
 
 def _own_places() -> Iterable[Path]:
-    """Yield where Python and what it imports lie; not the working directory, whose data is none of its business."""
+    """Yield the paths of Python and its imports, without the working directory, whose data it must not see."""
     working_directory = Path.cwd().resolve()
     for place in (*_SYSTEM, sys.prefix, sys.base_prefix, *sys.path):
         path = Path(place)

@@ -1,9 +1,9 @@
-"""Where pictures go on the canvas, and which of them is the large one."""
+"""Place pictures on the canvas, and choose the large one."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-MIN_TURN_S = 2.0  # the large picture stays at least so long, however quickly people interrupt each other
+MIN_TURN_S = 2.0  # the large picture stays at least this long, however quickly speakers change
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +24,7 @@ class Tile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spoke:
-    """A stretch of the recording in which someone spoke, by the name of their picture's source."""
+    """A stretch in which somebody spoke, with the source of their picture."""
 
     source: str
     start: float  # seconds
@@ -32,9 +32,7 @@ class Spoke:
 
 
 def arrange(main: str, others: Sequence[str], canvas: Canvas) -> list[Tile]:
-    """Arrange the pictures: one alone fills the canvas; with others it takes three quarters, and they a column at the
-    right.
-    """
+    """Arrange the pictures: one alone fills the canvas; else `main` takes three quarters, others a right column."""
     if not others:
         return [Tile(source=main, x=0, y=0, width=canvas.width, height=canvas.height)]
     main_width = _even(canvas.width * 3 // 4)
@@ -52,7 +50,7 @@ def arrange(main: str, others: Sequence[str], canvas: Canvas) -> list[Tile]:
 
 
 def fit(width: int, height: int, tile: Tile) -> Tile:
-    """Return the largest place for a picture of this shape in the middle of a tile; even numbers, as colours need."""
+    """Return the largest centred place for a picture in a tile, in even numbers, as the colour planes need."""
     scale = min(tile.width / width, tile.height / height)
     fitted_width, fitted_height = max(2, _even(round(width * scale))), max(2, _even(round(height * scale)))
     return Tile(
@@ -65,7 +63,7 @@ def fit(width: int, height: int, tile: Tile) -> Tile:
 
 
 class Stage:
-    """Chooses the large picture: a shared screen before anybody, else who spoke last, else who was large before.
+    """Chooses the large picture: first a shared screen, else the last speaker, else the previous choice.
 
     Times must not go back.
     """
@@ -79,7 +77,7 @@ class Stage:
         self._since_s = 0.0
 
     def main(self, at_s: float, visible: Sequence[str]) -> str | None:
-        """Return the source to show large among these; None where nothing is to be seen."""
+        """Return the source to show large among these; None if nothing is visible."""
         while self._next < len(self._spoken) and self._spoken[self._next].start <= at_s:
             self._talking.append(self._spoken[self._next])
             self._next += 1
@@ -96,7 +94,7 @@ class Stage:
                 return source
         speakers = [spoke.source for spoke in self._talking if spoke.source in visible]
         if self._main in speakers:
-            return self._main  # being interrupted changes nothing until one stops
+            return self._main  # an interruption changes nothing until one of them stops
         if speakers:
             return speakers[-1]
         return self._main if self._main in visible else (visible[0] if visible else None)

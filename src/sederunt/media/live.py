@@ -1,7 +1,7 @@
-"""Sound while it is heard: each source's packets as samples at 16 kHz, and all of them mixed, block by block.
+"""Live sound: each source's packets as samples at 16 kHz, and the mix of all, block by block.
 
-Time is the recording's: a sample lies where its packet lies. The mix goes by the clock and not by what arrives, so it
-goes on while nobody speaks. It waits a little for sound that is late.
+Times are the recording's: a sample lies where its packet lies. The mix follows the clock and not the arrivals, so it
+continues while nobody speaks. It waits a little for late sound.
 """
 
 import math
@@ -17,11 +17,11 @@ from sederunt.media.mixing import Limiter, Samples, Voice
 from sederunt.model.audio import Packet
 
 RATE = 16_000
-BLOCK = RATE // 10  # samples let go at a time: 3,200 bytes
-BEHIND_S = 0.15  # a block is let go so long after its end; pages hand over their packets at least every 100 ms
-LATE_S = 0.4  # the same while somebody is in the middle of speaking and their packets are late, others' are not
-STALLED_S = 1.0  # the same while nothing comes at all: the page or this machine may be standing still
-FORGET_S = 60.0  # a source that was silent for so long gets a new decoder when it speaks again
+BLOCK = RATE // 10  # samples released at a time: 3,200 bytes
+BEHIND_S = 0.15  # a block is released this long after its end; pages deliver packets at least every 100 ms
+LATE_S = 0.4  # the same if the packets of somebody who is speaking are late, but others' are not
+STALLED_S = 1.0  # the same while no packets come at all: the page or this machine may be stalled
+FORGET_S = 60.0  # a source gets a new decoder after this much silence
 
 _HOP = RATE // 200
 _RATIO = opus.RATE // RATE
@@ -30,7 +30,7 @@ _HALF = _TAPS // 2
 
 
 def _low_pass() -> Samples:
-    """Passes what 16 kHz can hold (up to 7 kHz within 0.1 dB), and keeps 60 dB of the rest out from 9 kHz on."""
+    """Return a filter that passes up to 7 kHz within 0.1 dB, and attenuates by 60 dB from 9 kHz on."""
     offsets = np.arange(_TAPS) - _HALF
     taps = np.kaiser(_TAPS, 6.0) * np.sinc(offsets / _RATIO)
     kernel: Samples = (taps / taps.sum()).astype(np.float32)
@@ -40,7 +40,7 @@ def _low_pass() -> Samples:
 def _many_at_once(taps: Samples, count: int) -> Samples:
     """Return the filter as a matrix that makes `count` samples at once: each column is the filter, one step later.
 
-    In half the time of a convolution of which two samples of three are dropped.
+    This takes half the time of a convolution that drops two samples of three.
     """
     matrix = np.zeros((_RATIO * (count - 1) + _TAPS, count), dtype=np.float32)
     for column in range(count):
@@ -54,7 +54,7 @@ _FILTER = _many_at_once(_low_pass(), _AT_ONCE)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretch:
-    """What one source said without a break, as far as it has come."""
+    """One source's uninterrupted speech, as far as received."""
 
     source: str
     start: float  # seconds of the recording
@@ -66,7 +66,7 @@ class LiveSound:
 
     Args:
         start_s: second of the recording at which the mix begins; the block around it is the first one.
-        behind_s: how long after its end a block is let go, where pages hand their packets over more seldom.
+        behind_s: how long after its end a block is released; longer if pages deliver packets less often.
     """
 
     def __init__(self, start_s: float, behind_s: float = BEHIND_S) -> None:
@@ -75,10 +75,10 @@ class LiveSound:
         self._base = math.floor(start_s * RATE / BLOCK) * BLOCK  # sample of the recording at which `_sum` begins
         self._sum = np.zeros(4 * RATE, dtype=np.float32)
         self._limiter = Limiter(_HOP)
-        self._ahead = _HOP  # by so much the limiter looks ahead
+        self._ahead = _HOP  # samples that the limiter looks ahead
 
     def take(self, packets: Iterable[Packet]) -> list[Stretch]:
-        """Take packets in the order of each source; returns their sound, and keeps it for the mix."""
+        """Take packets, in order for each source; returns their sound, and keeps it for the mix."""
         by_source: dict[str, list[Packet]] = {}
         for packet in packets:
             by_source.setdefault(packet.source, []).append(packet)
@@ -91,10 +91,10 @@ class LiveSound:
         return stretches
 
     def blocks(self, now_s: float, *, busy_s: float = 0.0) -> list[bytes]:
-        """Return what of the mix is due at this second of the recording: little-endian PCM16, BLOCK samples each.
+        """Return the blocks of the mix due at this second of the recording: little-endian PCM16, BLOCK samples each.
 
         Args:
-            busy_s: by so much longer everything is waited for where nothing comes at all.
+            busy_s: how much longer to wait while no packets come at all.
         """
         due_blocks = []
         while (
@@ -108,12 +108,12 @@ class LiveSound:
         return due_blocks
 
     def due_in_s(self, now_s: float) -> float:
-        """Return in how many seconds a block is due, to the millisecond; 0 where one waits for sound that is late."""
+        """Return the seconds until a block is due, to the millisecond; 0 if one is waiting for late sound."""
         remaining_s = (self._base + BLOCK + self._ahead) / RATE + self._behind_s - now_s
         return math.ceil(remaining_s * 1000) / 1000 if remaining_s > 0 else 0.0
 
     def end(self, at_s: float) -> list[bytes]:
-        """Return the rest of the mix up to this second of the recording, without waiting; a last part is filled up."""
+        """Return the rest of the mix up to this second of the recording, without waiting; the last block is padded."""
         rest_blocks = []
         while self.position < at_s * RATE:
             rest_blocks.append(self._let_go())
@@ -121,11 +121,11 @@ class LiveSound:
 
     @property
     def position(self) -> int:
-        """Return the sample of the recording up to which the mix was let go."""
+        """Return the sample of the recording up to which the mix was released."""
         return self._base - _HOP + self._ahead
 
     def _patience_s(self, end_sample: int, busy_s: float) -> float:
-        """Return how long after this sample the sum up to it is let go."""
+        """Return how long after this sample the sum up to it is released."""
         if not any(ear.goes_on and ear.reached < end_sample for ear in self._ears.values()):
             return self._behind_s
         return LATE_S if any(ear.reached >= end_sample for ear in self._ears.values()) else STALLED_S + busy_s
@@ -140,13 +140,11 @@ class LiveSound:
         self._sum[:-count] = self._sum[count:]
         self._sum[-count:] = 0
         self._base += count
-        self._ahead = 0  # from now on it is one hop ahead of the blocks
+        self._ahead = 0  # from now on the limiter is one hop ahead of the blocks
         return _as_pcm(limited).astype("<i2", copy=False).tobytes()
 
     def _add(self, at: int, samples: Samples) -> None:
-        """Add to the sum. What comes after its place was let go is lost to the mix; so is what lies far in the
-        future.
-        """
+        """Add to the sum. Sound that comes after its block was released, or lies far in the future, is dropped."""
         first = at - self._base
         if first < 0:
             samples, first = samples[-first:], 0
@@ -155,7 +153,7 @@ class LiveSound:
 
 
 class _Ear:
-    """One source: decoded, its short gaps concealed, brought from 48 to 16 kHz."""
+    """One source: decoded, with short gaps concealed, resampled from 48 to 16 kHz."""
 
     def __init__(self) -> None:
         self._voice = Voice()
@@ -168,14 +166,12 @@ class _Ear:
 
     @property
     def goes_on(self) -> bool:
-        """Return whether more is to come: what was heard last was neither the end nor a sender that says it is
-        silent.
-        """
+        """Return whether more sound must follow: the last packet was neither the end nor declared silence."""
         return self.sounding and not opus.is_silence(self._last)
 
     @property
     def reached(self) -> int:
-        """Return the sample at which its sound ends, as far as it was handed out."""
+        """Return the sample at which the returned sound ends."""
         return self._run.reached if self._run is not None else self._voice.cursor // _RATIO
 
     def hear(self, packets: Sequence[Packet]) -> list[tuple[int, Samples]]:
@@ -193,7 +189,7 @@ class _Ear:
         return sounds + self._through(parts)
 
     def fall_silent(self) -> list[tuple[int, Samples]]:
-        """End the sound where nothing follows: it goes on for a moment and away."""
+        """End the sound with a short fade-out, if nothing follows."""
         _, tail = self._voice.fade_out()
         sounds = self._through([tail, np.zeros(_HALF, dtype=np.float32)])
         self._run = None
@@ -208,11 +204,11 @@ class _Ear:
 
 
 class _FilterRun:
-    """Sound without a gap on its way through the filter; every third sample comes out, half a filter later."""
+    """Gapless sound passing the filter; every third sample comes out, half a filter later."""
 
     def __init__(self, at: int) -> None:
-        self.end = at  # 48 kHz sample of the recording at which what was decoded ends
-        self.reached = round(at / _RATIO)  # 16 kHz sample of the next one to come out
+        self.end = at  # 48 kHz sample of the recording at which the decoded sound ends
+        self.reached = round(at / _RATIO)  # the next 16 kHz sample to come out
         self._held = np.zeros(_HALF, dtype=np.float32)
 
     def feed(self, samples: Samples) -> Samples:
@@ -227,7 +223,7 @@ class _FilterRun:
 
 
 def _filtered(samples: Samples, count: int) -> Samples:
-    """Return every third sample of the sound behind the filter, the first `count` of them."""
+    """Return the first `count` of every third sample of the filtered sound."""
     rows = -(-count // _AT_ONCE)
     missing_count = (rows - 1) * _AT_ONCE * _RATIO + len(_FILTER) - len(samples)
     padded = np.pad(samples, (0, missing_count)) if missing_count > 0 else samples

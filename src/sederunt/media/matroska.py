@@ -1,4 +1,4 @@
-"""As much of Matroska's outer structure (EBML, RFC 8794) as it takes to tell a whole file from a damaged one."""
+"""Matroska's outer structure (EBML, RFC 8794), as far as needed to tell a complete file from a damaged one."""
 
 import zlib
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ _OURS = ("timeline", "recording")
 class Element:
     id: int
     start: int  # of its content
-    end: int | None  # None where the size is left open, as live recorders do
+    end: int | None  # None if the size is left open, as by live recorders
 
 
 def mark_as_recording(container: OutputContainer) -> None:
-    """Say in the file that its times count from the start of the recording, not from its first packet."""
+    """Mark the file's times as counted from the start of the recording, not from the first packet."""
     container.metadata[_OURS[0]] = _OURS[1]
 
 
 def is_recording(container: Container) -> bool:
-    """Return whether `mark_as_recording` was done to this file."""
+    """Return whether `mark_as_recording` was applied to this file."""
     tags = {key.lower(): value for key, value in container.metadata.items()}
     return tags.get(_OURS[0]) == _OURS[1]
 
@@ -46,7 +46,7 @@ def check_whole(data: bytes) -> None:
 
 
 def first_segment(data: bytes) -> Element | None:
-    """Return the element behind the header, which holds all others; None where `data` is no Matroska file."""
+    """Return the element after the header, which holds all others; None if `data` is no Matroska file."""
     header = next_element(data, 0)
     if header is None or header.id != EBML or header.end is None:
         return None
@@ -69,7 +69,7 @@ def is_encrypted(data: bytes, tracks: Element) -> bool:
 
 
 def elements(data: bytes, start: int, end: int) -> Iterator[Element]:
-    """Yield the elements one after another between two positions; stops at what is none, or has no size."""
+    """Yield the elements between two positions, up to one without a size. Raises BrokenMedia where none begins."""
     at: int | None = start
     while at is not None and at < end:
         element = next_element(data, at)

@@ -1,4 +1,4 @@
-"""Many voices into one: each decoded to its place, gaps concealed or left silent, the sum kept from clipping."""
+"""Mix many voices: decode each to its place, conceal short gaps, and keep the sum from clipping."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,26 +10,26 @@ from sederunt.model.audio import Packet
 
 Samples = npt.NDArray[np.float32]
 
-CONCEALED = opus.RATE // 10  # samples: a gap up to this is filled by the decoder, a longer one is silence
-SNAP = 72  # samples (1.5 ms): packets this near to each other follow each other; files keep only milliseconds
+CONCEALED = opus.RATE // 10  # samples: the decoder fills a gap up to this; a longer one is silence
+SNAP = 72  # samples (1.5 ms): packets this close are contiguous; files keep only milliseconds
 FADE = opus.RATE // 400
-HELD = opus.RATE * 3 // 20  # samples kept back, so that a gap is known to be long before its beginning is let go
-BLOCK = opus.RATE  # samples let go at a time
+HELD = opus.RATE * 3 // 20  # samples held back, so that a long gap is recognised before its beginning is released
+BLOCK = opus.RATE  # samples released at a time
 BUFFER = 2 * BLOCK + HELD + 4 * opus.MOST_SAMPLES
 
 CEILING = 0.89  # -1 dB below full scale
-HOP = opus.RATE // 200  # the limiter's gain has one value per 5 ms and is linear in between
-RELEASE = 0.01  # how much the gain may rise per hop: back to full within half a second
+HOP = opus.RATE // 200  # the limiter's gain has one value per 5 ms, linear in between
+RELEASE = 0.01  # most rise of the gain per hop: back to full within half a second
 
 
 class Voice:
-    """One source: its packets decoded one after another, with what is needed to join them."""
+    """One source: decodes its packets one by one and joins them."""
 
     def __init__(self) -> None:
         self._decoder = opus.OpusDecoder()
         self._last = b""
         self.cursor = 0  # sample of the recording at which its sound ends
-        self.sounding = False  # whether the sound at the cursor has yet to be brought to an end
+        self.sounding = False  # whether the sound at the cursor still needs a fade-out
 
     def decode(self, packet: Packet) -> Iterator[tuple[int, Samples]]:
         """Yield the sound of a packet and of a short gap before it, as (first sample, samples)."""
@@ -53,7 +53,7 @@ class Voice:
         self.sounding = True
 
     def fade_out(self) -> tuple[int, Samples]:
-        """Return the sound going on for a moment and away, where nothing follows."""
+        """Return a short fade-out after the last packet."""
         self.sounding = False
         samples = _as_float(self._decoder.decode(opus.concealment(self._last)))
         samples *= np.linspace(1, 0, len(samples), dtype=np.float32)
@@ -70,11 +70,11 @@ class Voice:
 
 
 class Mixer:
-    """Sums sound that comes in the order of its beginning, and lets the sum go in blocks.
+    """Sums sound, given in order of its start, and releases the sum in blocks.
 
     Args:
         write: takes the finished sum, one stretch after another from sample 0.
-        end: the sample at which the recording ends, or None: where the last sound does.
+        end: the sample at which the recording ends; None means with the last sound.
     """
 
     def __init__(self, write: Callable[[Samples], None], end: int | None) -> None:
@@ -86,12 +86,11 @@ class Mixer:
 
     @property
     def position(self) -> int:
-        """Return samples let go so far."""
+        """Return the number of samples released so far."""
         return self._base
 
     def advance(self, to: int, voices: Iterator[Voice]) -> None:
-        """Give out what lies before sample `to`: its sound has all been added, but for endings of voices, which are
-        added here."""
+        """Give out the sum before sample `to`. All its sound must have been added; voices fade out here."""
         to = to if self._end is None else min(to, self._end)
         if to - self._base < BLOCK + HELD:
             return
@@ -100,7 +99,7 @@ class Mixer:
             self._let_go(BLOCK, sounding_voices)
 
     def add(self, at: int, samples: Samples) -> None:
-        """Add sound beginning at a sample of the recording. What lies before the buffer or after the end is dropped."""
+        """Add sound from a sample of the recording on. Sound before the buffer or after the end is dropped."""
         first = at - self._base
         if first < 0:
             samples, first = samples[-first:], 0
@@ -110,7 +109,7 @@ class Mixer:
         self._reached = max(self._reached, self._base + first + len(samples))
 
     def finish(self, voices: Iterator[Voice]) -> int:
-        """Let go of everything up to the end; returns it, in samples."""
+        """Give out everything up to the end, and return the end in samples."""
         end = self._reached if self._end is None else self._end
         for voice in voices:
             if voice.sounding:
@@ -131,9 +130,9 @@ class Mixer:
 
 
 class Limiter:
-    """Keeps a signal under the ceiling by turning it down around its peaks, not by cutting them off.
+    """Keeps a signal under the ceiling by lowering its gain around peaks instead of clipping them.
 
-    Looks one hop ahead, so what comes out is one hop late until `flush`.
+    It looks one hop ahead, so its output is one hop late until `flush`.
 
     Args:
         hop: samples for which the gain has one value.
@@ -142,10 +141,10 @@ class Limiter:
     def __init__(self, hop: int = HOP) -> None:
         self._hop = hop
         self._held = np.zeros(0, dtype=np.float32)
-        self._gain = 1.0  # at the beginning of what is held
+        self._gain = 1.0  # at the start of the held samples
 
     def limit(self, samples: Samples) -> Samples:
-        """Return the next stretch; all that is known to need no more turning down."""
+        """Return the next stretch, as far as its gain is final."""
         samples = np.concatenate((self._held, samples))
         hops = max(0, len(samples) // self._hop - 1)
         ready_samples, self._held = samples[: hops * self._hop], samples[hops * self._hop :]
@@ -169,7 +168,7 @@ class Limiter:
         return limited
 
     def _gains(self, allowed: npt.NDArray[np.float64], hops: int) -> list[float]:
-        """Return the gain at each border of the hops: low enough for the hop on either side, rising slowly."""
+        """Return the gain at each border between hops: low enough for both sides, rising slowly."""
         gains = [min(self._gain, float(allowed[0]))] if hops else [self._gain]
         for hop in range(hops):
             next_gain = float(allowed[hop + 1]) if hop + 1 < len(allowed) else 1.0

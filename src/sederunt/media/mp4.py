@@ -9,7 +9,7 @@ from sederunt.errors import BrokenMedia
 
 
 def end_of_whole_boxes(path: Path) -> int:
-    """Return where the last box ends that is there as a whole."""
+    """Return the end of the last complete box."""
     size, end = path.stat().st_size, 0
     with path.open("rb") as file:
         for _, _, box_end in boxes(file, size):

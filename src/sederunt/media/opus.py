@@ -1,4 +1,4 @@
-"""Opus packets: how long they are, whether they are silent, what a RED envelope holds, and PCM made into packets."""
+"""Opus packets: length, silence, RED envelopes, encoding and decoding."""
 
 import struct
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from av.audio.codeccontext import AudioCodecContext
 
 from sederunt.errors import BrokenMedia
 
-RATE = 48_000  # the clock of every Opus packet, whatever was sampled
-CODED_RATES = (8_000, 12_000, 16_000, 24_000, 48_000)  # RFC 6716, 2.1: what an encoder takes
-PACKET_S = 0.02  # what Encoder makes
+RATE = 48_000  # the clock of every Opus packet, whatever its sampling rate
+CODED_RATES = (8_000, 12_000, 16_000, 24_000, 48_000)  # RFC 6716, 2.1: an encoder's input rates
+PACKET_S = 0.02  # the encoder's packets
 MOST_SAMPLES = 5_760  # RFC 6716: no packet is longer than 120 ms
 
 _NO_SAMPLES = np.zeros(0, dtype=np.int16)
@@ -28,7 +28,7 @@ _PACKET_SAMPLES = tuple((_FRAME_SAMPLES[toc >> 3] * (1, 2, 2, 0)[toc & 3]) for t
 
 
 def packet_samples(payload: bytes) -> int:
-    """Return the length of an Opus packet in samples at 48 kHz; 0 where `payload` is no Opus packet."""
+    """Return the length of an Opus packet in samples at 48 kHz; 0 if `payload` is no Opus packet."""
     if not payload:
         return 0
     toc, length = payload[0], len(payload)
@@ -47,7 +47,7 @@ def packet_samples(payload: bytes) -> int:
 
 
 def packet_duration_s(payload: bytes) -> float:
-    """Return the length of an Opus packet in seconds. BrokenMedia where `payload` is no Opus packet."""
+    """Return the length of an Opus packet in seconds. Raises BrokenMedia if `payload` is no Opus packet."""
     samples = packet_samples(payload)
     if not samples:
         raise BrokenMedia(f"Expected an Opus packet, found {len(payload)} bytes that are none.")
@@ -55,12 +55,12 @@ def packet_duration_s(payload: bytes) -> float:
 
 
 def is_silence(payload: bytes) -> bool:
-    """Return whether a packet only says that nobody speaks (DTX): a bare TOC byte, or frames without content."""
+    """Return whether a packet only signals silence (DTX): a bare TOC byte, or frames without content."""
     return len(payload) <= 2 or (len(payload) == 3 and payload[1:] == b"\xff\xfe")
 
 
 def voice_flag(payload: bytes) -> bool | None:
-    """Return what the encoder itself thought of the first frame: voice or not; None where the packet does not say.
+    """Return whether the encoder flagged the first frame as voice; None if the packet has no flag.
 
     SILK and hybrid frames open with a voice activity bit for each 20 ms (RFC 6716, 4.2.3); CELT has none. Speech at the
     bit rates of meetings is mostly SILK or hybrid. Measured on four recordings: the bit was set in 98 % of the frames
@@ -81,7 +81,7 @@ def voice_flag(payload: bytes) -> bool | None:
 
 
 def concealment(payload: bytes) -> bytes:
-    """Return a packet that makes a decoder conceal one lost frame of the kind that `payload` starts with."""
+    """Return a packet that makes a decoder conceal one lost frame of the kind at the start of `payload`."""
     return bytes([payload[0] & 0xFC])  # code 0 without a byte of content counts as lost (RFC 6716, 3.2.1 and 4.4)
 
 
@@ -90,14 +90,14 @@ class RedBlock:
     """One packet out of a RED envelope."""
 
     payload_type: int
-    offset: int  # RTP ticks before the envelope's own timestamp; 0 for the packet it was sent for
+    offset: int  # RTP ticks before the envelope's timestamp; 0 for its primary packet
     payload: bytes
 
 
 def unpack_red(envelope: bytes) -> list[RedBlock]:
-    """Return the blocks of an RFC 2198 envelope, oldest first; the last is the packet it was sent for.
+    """Return the blocks of an RFC 2198 envelope, oldest first; the last is the primary packet.
 
-    BrokenMedia where the lengths in the headers do not fit.
+    Raises BrokenMedia if the lengths in the headers do not fit.
     """
     headers: list[tuple[int, int, int]] = []
     at = 0
@@ -122,21 +122,19 @@ def unpack_red(envelope: bytes) -> list[RedBlock]:
 
 @cache
 def header(channels: int = 1) -> bytes:
-    """Return the OpusHead of our files: no pre-skip, so that a packet's time in the file is its time in the
-    recording.
-    """
+    """Return the OpusHead of our files: without pre-skip, a packet has the same time in the file and the recording."""
     return b"OpusHead" + struct.pack("<BBHIhB", 1, channels, 0, RATE, 0, 0)
 
 
-# So many packets of silence alike, and the encoder has forgotten what was before.
+# After this many identical packets of silence the encoder has forgotten earlier sound.
 SETTLED = 10
 
 
 class OpusEncoder:
-    """Mono samples into Opus packets of 20 ms; the decoded sound begins exactly at the first sample.
+    """Encodes mono samples as Opus packets of 20 ms; the decoded sound begins exactly at the first sample.
 
-    libopus looks ahead by 6.5 ms. Instead of a pre-skip, which Matroska can only round to milliseconds, the encoder is
-    fed that much in advance; the price is the first 6.5 ms of the stream.
+    libopus looks ahead by 6.5 ms. Matroska can only round a pre-skip to milliseconds, so the first 6.5 ms of the stream
+    are skipped instead.
     """
 
     def __init__(self, rate: int, bit_rate: int, *, complexity: int = 10) -> None:
@@ -155,7 +153,7 @@ class OpusEncoder:
         own_header = self._context.extradata or header()
         self._skip = int.from_bytes(own_header[10:12], "little") * self._context.sample_rate // RATE
         self._taken = self._fed = 0  # samples
-        self._last, self._alike = b"", 0  # the last packet, and how many of silence before it are the same
+        self._last, self._alike = b"", 0  # the last packet, and how many identical silent ones preceded it
 
     def encode(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
         """Return the packets that these samples complete."""
@@ -166,9 +164,7 @@ class OpusEncoder:
         return self._packets()
 
     def flush(self) -> list[bytes]:
-        """Return what is left, filled up with silence, so that the packets cover every sample. Ends the
-        encoder's use.
-        """
+        """Return the last packets, padded with silence to cover every sample. The encoder is finished then."""
         missing_count = -(-self._taken // self._frame) * self._frame - self._fed - len(self._waiting)
         self._waiting = np.concatenate((self._waiting, np.zeros(missing_count, dtype=np.int16)))
         return self._packets()
@@ -187,8 +183,8 @@ class OpusEncoder:
         return packets
 
     def _coded(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
-        """Return the packet of a frame. Silence that goes on is not encoded: it costs libopus twice what speech does
-        (16 ms of CPU a second), and every packet of it is the same.
+        """Return the packet of a frame. Continued silence is not encoded: it costs libopus twice as much as speech
+        (16 ms of CPU a second), and all its packets are the same.
         """
         is_silent = not samples.any()
         if is_silent and self._alike >= SETTLED:
@@ -202,7 +198,7 @@ class OpusEncoder:
 
 
 class PcmEncoder:
-    """Samples as the worklet hands them over, at any `rate` in Hz, into Opus packets of 20 ms."""
+    """Encodes the worklet's samples, at any `rate` in Hz, as Opus packets of 20 ms."""
 
     def __init__(self, rate: int) -> None:
         coded_rate = rate if rate in CODED_RATES else RATE
@@ -217,11 +213,11 @@ class PcmEncoder:
         return self._encoder.encode(self._resampled(samples))
 
     def flush(self) -> list[bytes]:
-        """Return what is left, filled up with silence. Ends the encoder's use."""
+        """Return the last packets, padded with silence. The encoder is finished then."""
         return self._encoder.encode(self._resampled(None)) + self._encoder.flush()
 
     def _resampled(self, samples: npt.NDArray[np.int16] | None) -> npt.NDArray[np.int16]:
-        """Resample; None asks for what the resampler still holds."""
+        """Resample; None flushes the resampler."""
         if self._resampler is None:
             return _NO_SAMPLES if samples is None else samples
         frame = None
@@ -236,7 +232,7 @@ def _joined(frames: Sequence[av.AudioFrame]) -> npt.NDArray[np.int16]:
 
 
 class OpusDecoder:
-    """One source's packets into mono samples at 48 kHz. `decode` never raises: what is no sound becomes none."""
+    """Decodes one source's packets to mono samples at 48 kHz. `decode` never raises: a bad packet gives no samples."""
 
     def __init__(self) -> None:
         context = av.CodecContext.create("libopus", "r")
@@ -247,12 +243,12 @@ class OpusDecoder:
         self._context = context
 
     def decode(self, payload: bytes) -> npt.NDArray[np.int16]:
-        """Return the samples of one packet; empty where it is damaged."""
+        """Return the samples of one packet; empty if it is damaged."""
         try:
             frames = self._context.decode(av.Packet(payload))
         except av.FFmpegError:
             return _NO_SAMPLES
-        # By the buffer itself: `to_ndarray` and a join of one array take a sixth of a packet's time.
+        # Straight from the buffer: `to_ndarray` and joining one array take a sixth of a packet's time.
         if len(frames) == 1:
             return np.frombuffer(bytes(frames[0].planes[0]), dtype=np.int16, count=frames[0].samples)
         return _joined(frames)

@@ -1,4 +1,4 @@
-"""Any recording as samples for the recogniser: 16 kHz, mono, at their right times, a bounded stretch at a time."""
+"""Read any recording as samples for the recogniser: 16 kHz, mono, correctly timed, in bounded blocks."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -22,12 +22,12 @@ from sederunt.media.joined import is_joined
 
 RATE = 16_000
 FULL_SCALE = 32_767 / 32_768
-GAP_S = 0.05  # timestamps this far ahead of the sound mean that something is missing; less is rounding
-RUN_UP_S = 1.0  # decoded before a position that was sought, so that the decoder has settled
-# A mix subtracts its second signal once the sum has less than this share of the difference's power, and adds it again
-# once the sum has more. Powers are averaged over so long a time.
+GAP_S = 0.05  # timestamps this far ahead of the sound mean missing sound; less is rounding
+RUN_UP_S = 1.0  # decoded before the target of a seek, to let the decoder settle
+# A mix subtracts its second signal once the sum has less than CANCELLED of the difference's power, and adds it again
+# once the sum has more. Powers are averaged over MIX_MEMORY_S.
 CANCELLED, MIX_MEMORY_S = 0.25, 0.1
-LEAST_DECODED = 0.05  # frames per packet that was refused; of noise, as encrypted sound is, one in hundreds decodes
+LEAST_DECODED = 0.05  # decoded frames per refused packet; of noise, such as encrypted sound, one in hundreds decodes
 
 Samples = npt.NDArray[np.float32]
 
@@ -36,10 +36,10 @@ logger = log.get(component="media")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Block:
-    """A stretch of sound; blocks follow each other without a gap."""
+    """A stretch of sound; blocks are contiguous."""
 
-    start_s: float  # seconds: from the start of the recording for our own files, of the file for others
-    samples: Samples  # 16 kHz, -1 to 1; mono, unless channels were asked for
+    start_s: float  # from the start of the recording for our own files, else of the file
+    samples: Samples  # 16 kHz, -1 to 1; mono unless channels were requested
 
 
 def read_pcm(
@@ -47,10 +47,10 @@ def read_pcm(
 ) -> Iterator[Block]:
     """Yield the sound of a file between two moments, in blocks of `block_s` (the last one may be shorter).
 
-    `channels` may be 2: samples then have a column for each.
+    With `channels` = 2, samples have a column for each.
 
-    All tracks that are heard (`tracks`) are added up. What the file leaves out is silence. Damaged packets are silence
-    too, and logged; BrokenMedia where nothing can be decoded at all, UnsupportedMedia where there is no sound.
+    The tracks chosen by `tracks.heard` are added up. Gaps and damaged packets become silence; damage is logged. Raises
+    BrokenMedia if nothing can be decoded, UnsupportedMedia if there is no sound.
     """
     cutter = partial(
         _Cutter, round(start_s * RATE), None if end_s is None else round(end_s * RATE), round(block_s * RATE), channels
@@ -62,7 +62,7 @@ def read_pcm(
         tracks = [stream.index for stream in heard_in(container)]
         if not tracks:
             raise UnsupportedMedia("The file holds no sound.")
-        # Each has the file opened for itself: wherever tracks lie in it, none is kept until another one comes.
+        # Each track opens the file itself, so that none is buffered until another one comes.
         containers = [container, *(stack.enter_context(open_media(path, kind)) for _ in tracks[1:])]
         sources = [
             _track(track_container, index, cutter(), start_s, seeks=seeks)
@@ -72,12 +72,12 @@ def read_pcm(
 
 
 def origin_s(container: InputContainer) -> float:
-    """Return what the clock of a file says at its start."""
+    """Return the time at which a file's clock starts."""
     return 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
 
 
 def _sum(sources: Sequence[Iterator[Block]]) -> Iterator[Block]:
-    """Add up blocks that begin at the same times. BrokenMedia where no source can be read."""
+    """Add up blocks that begin at the same times. Raises BrokenMedia if no source can be read."""
     remaining, faults = list(enumerate(sources)), list[BrokenMedia]()
     mixers = [PolarityMixer() for _ in sources]
     while remaining:
@@ -98,7 +98,7 @@ def _sum(sources: Sequence[Iterator[Block]]) -> Iterator[Block]:
 
 
 def _added(blocks: Sequence[tuple["PolarityMixer", Block]]) -> Block:
-    """Return the sum of blocks that begin together, as long as the longest; what exceeds full scale is cut off."""
+    """Return the sum of blocks that begin together, as long as the longest, clipped at full scale."""
     longest = max((block for _, block in blocks), key=lambda block: len(block.samples))
     total = np.zeros_like(longest.samples)
     for mixer, block in blocks:
@@ -108,7 +108,7 @@ def _added(blocks: Sequence[tuple["PolarityMixer", Block]]) -> Block:
 
 
 class PolarityMixer:
-    """Adds one signal to another so that they do not cancel: one may be the other with its polarity inverted."""
+    """Adds two signals so that they do not cancel, even if one is the other with inverted polarity."""
 
     def __init__(self) -> None:
         self._power = self._product = 0.0
@@ -125,7 +125,6 @@ class PolarityMixer:
         return mixed
 
     def _look(self, first: Samples, second: Samples) -> None:
-        """Choose the sign of the second signal."""
         one, other = first.reshape(-1), second.reshape(-1)
         remaining = np.exp(-len(first) / (MIX_MEMORY_S * RATE))
         self._power = remaining * self._power + float(one @ one + other @ other)
@@ -137,7 +136,6 @@ class PolarityMixer:
 
 
 def _track(container: InputContainer, index: int, cutter: "_Cutter", start_s: float, *, seeks: bool) -> Iterator[Block]:
-    """Yield the sound of one track."""
     begins_s = origin_s(container)
     if seeks:
         try:
@@ -153,9 +151,9 @@ def _track(container: InputContainer, index: int, cutter: "_Cutter", start_s: fl
 
 
 def _packets(container: InputContainer, index: int, sought_s: float | None) -> Iterator[Any]:
-    """Yield the packets of a track, in a file in which a place may have been sought.
+    """Yield the packets of a track, after an optional seek in the file.
 
-    It was sought by one track, and another may have had something before: then that is read from the file's beginning.
+    The seek follows one track; if another one's packets begin later than sought, it is read from the file's beginning.
     """
     for other in container.streams:
         if other.index != index:
@@ -176,7 +174,6 @@ def _is_before(packet: Any, at_s: float) -> bool:
 
 
 def _frames(packets: Iterator[Any], *, sought: bool) -> Iterator[AudioFrame]:
-    """Yield every frame that can be decoded."""
     frame_count, damaged_count = 0, 0
     for packet in packets:
         try:
@@ -197,7 +194,7 @@ def _frames(packets: Iterator[Any], *, sought: bool) -> Iterator[AudioFrame]:
 
 
 def _next(packets: Iterator[Any]) -> Any:  # the media library's own generic packet type cannot be named at run time
-    """Return the next packet; None at the end, also at that of a file that is cut short."""
+    """Return the next packet; None at the end, even of a file that is cut short."""
     try:
         return next(packets, None)
     except av.FFmpegError as error:
@@ -206,7 +203,7 @@ def _next(packets: Iterator[Any]) -> Any:  # the media library's own generic pac
 
 
 def _runs(frames: Iterator[AudioFrame], begins_s: float, channels: int) -> Iterator[tuple[float, Samples]]:
-    """Resampled stretches with the second at which each begins. A gap in the timestamps begins a new run."""
+    """Yield (start in seconds, resampled stretch). A gap in the timestamps begins a new run."""
     run: _ResampledRun | None = None
     stretch_count, refusal = 0, ""
     for frame in frames:
@@ -217,7 +214,7 @@ def _runs(frames: Iterator[AudioFrame], begins_s: float, channels: int) -> Itera
             run = _ResampledRun(frame, at_s if at_s is not None else run.input_end_s if run else 0.0, channels)
         try:
             stretches = list(run.add(frame))
-        except av.FFmpegError as error:  # damage that decodes into an impossible form
+        except av.FFmpegError as error:  # damage decoded to an impossible format
             run, refusal = None, str(error.strerror)
             continue
         stretch_count += len(stretches)
@@ -229,15 +226,15 @@ def _runs(frames: Iterator[AudioFrame], begins_s: float, channels: int) -> Itera
 
 
 class _ResampledRun:
-    """Frames that follow each other, through one resampler."""
+    """Contiguous frames, through one resampler."""
 
     def __init__(self, first: AudioFrame, start_s: float, channels: int) -> None:
         self._start_s, self._rate, self._form = start_s, first.sample_rate, _form(first)
         self._taken = self._given = 0
         self._channels = channels
-        # The resampler itself would add channels that cancel each other.
+        # The resampler would add channels even if they cancel.
         self._mixer = PolarityMixer() if channels == 1 and first.layout.nb_channels > 1 else None
-        # 16 bit, because only then does the resampler keep a sum of channels from exceeding full scale.
+        # 16 bit, since only then does the resampler keep a sum of channels within full scale.
         layout = "mono" if channels == 1 and self._mixer is None else "stereo"
         self._resampler = av.AudioResampler(format="s16", layout=layout, rate=RATE)
 
@@ -250,7 +247,7 @@ class _ResampledRun:
 
     def add(self, frame: AudioFrame) -> Iterator[tuple[float, Samples]]:
         self._taken += frame.samples
-        frame.pts = None  # the times are kept here; the resampler must not fill gaps of its own
+        frame.pts = None  # times are tracked here; the resampler must not fill gaps
         yield from self._given_by(frame)
 
     def end(self) -> Iterator[tuple[float, Samples]]:
@@ -258,7 +255,7 @@ class _ResampledRun:
 
     def _given_by(self, frame: AudioFrame | None) -> Iterator[tuple[float, Samples]]:
         for resampled in self._resampler.resample(frame):
-            interleaved = resampled.to_ndarray()[0]  # of two channels by turns
+            interleaved = resampled.to_ndarray()[0]  # two channels interleaved
             samples = np.multiply(interleaved, np.float32(1 / 32_768), dtype=np.float32)
             if self._mixer is not None:
                 mean = self._mixer.sum(samples[::2], samples[1::2]) / 2
@@ -274,10 +271,10 @@ def _form(frame: AudioFrame) -> tuple[int, str, str]:
 
 
 class _Cutter:
-    """Puts samples at their place and cuts what is wanted into blocks."""
+    """Puts samples at their place and cuts the requested range into blocks."""
 
     def __init__(self, start: int, end: int | None, block: int, channels: int) -> None:
-        self._at, self._end, self._block = start, end, block  # samples; `_at` is where the next block begins
+        self._at, self._end, self._block = start, end, block  # in samples; `_at` is the start of the next block
         self.channels = channels
         self._columns = () if channels == 1 else (channels,)
         self._parts: list[Samples] = []
@@ -288,10 +285,10 @@ class _Cutter:
         return self._end is not None and self._at + self._length >= self._end
 
     def put(self, at: int, samples: Samples) -> Iterator[Block]:
-        """Yield samples that begin at this place, or where the last ones ended if that is later."""
+        """Add samples that begin here, or where the last ones ended if that is later; yields finished blocks."""
         end = self._at + self._length
         if at < end and at + len(samples) <= end and self._length == 0:
-            return  # before what is wanted
+            return  # before the requested range
         if self._length == 0 and at < end:
             samples = samples[end - at :]
         while at > (end := self._at + self._length) and not self.is_full:

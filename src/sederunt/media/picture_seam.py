@@ -1,8 +1,8 @@
-"""Where the pictures of two recordings of one meeting meet: a new holder began to record while the old one still did.
+"""Join the pictures of two overlapping recordings of one meeting, by an old and a new holder. Pure.
 
-Pure. Both kept what the same senders encoded, and a picture tells only what has changed since the one before it. So a
-source is the old recording's up to the first key frame that the new one has of it, and the new one's from there on: a
-decoder that got both by turns would draw each change over the wrong picture until the next key frame.
+Both stored what the same senders encoded, and a picture contains only the changes since the one before it. So a
+source's pictures come from the old recording up to the first key frame in the new one, and from the new one after it.
+A decoder that got both alternately would draw changes over the wrong picture until the next key frame.
 """
 
 import math
@@ -16,25 +16,25 @@ from sederunt.media.video import VideoFrame
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PictureFit:
-    """What of a recording's pictures is kept, and where they lie."""
+    """Which of a recording's pictures are kept, and where."""
 
     shift_s: float = 0.0  # added to their times
-    until_s: Mapping[str, float] = field(default_factory=dict)  # source → where it ends, by times that are shifted
+    until_s: Mapping[str, float] = field(default_factory=dict)  # source → its end, in shifted times
 
     def of(self, frames: Iterable[VideoFrame]) -> list[VideoFrame]:
-        """Return what is kept of frames, at their places."""
+        """Return the frames to keep, at their places."""
         placed_frames = (replace(frame, start=max(frame.start + self.shift_s, 0.0)) for frame in frames)
         return [frame for frame in placed_frames if frame.start < self.until_s.get(frame.source, math.inf)]
 
 
 def picture_ends(earlier: Sequence[VideoFrame], later: Sequence[VideoFrame]) -> Mapping[str, float]:
-    """Return source of the earlier recording → when the later one goes on with it; the others have no end.
+    """Return source of the earlier recording → when the later one continues it; other sources have no end.
 
-    A source is the same where it bears the same name, which may be another person's by now: a decoder knows names
-    alone. It is also the same where its first key frame is, to the last bit: another page may give it another name.
+    Sources are the same if they have the same name, even if another person has it by now: a decoder knows only names.
+    They are also the same if their first key frames are identical: another page may use another name.
 
     Args:
-        earlier, later: what was recorded about the time of the change, by the same clock.
+        earlier, later: the frames around the change, by the same clock.
     """
     ends: dict[str, float] = {}
     for key in _first_keys(later):
@@ -52,9 +52,9 @@ def _first_keys(frames: Sequence[VideoFrame]) -> Iterable[VideoFrame]:
 
 
 def _twins(key: VideoFrame, earlier: Sequence[VideoFrame]) -> Iterator[tuple[str, float]]:
-    """Yield each source that has the very key frame, and when it ends: before either of the two.
+    """Yield each source with the same key frame, and its end: the earlier time of the two.
 
-    Only near it: covered cameras are all alike.
+    Only nearby frames count: covered cameras all look alike.
     """
     for frame in earlier:
         if frame.keyframe and frame.payload == key.payload and abs(frame.start - key.start) <= NEAR_S:

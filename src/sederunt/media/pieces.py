@@ -1,4 +1,4 @@
-"""Pieces: a few seconds of a recording as a Matroska file that stands by itself, one Opus track per source."""
+"""Pieces: a few seconds of a recording as a self-contained Matroska file, one Opus track per source."""
 
 import io
 import struct
@@ -17,13 +17,13 @@ from sederunt.media import matroska, opus
 from sederunt.model.audio import Packet
 
 TIME_BASE = Fraction(1, 1000)  # Matroska's
-AS_STORED = {"fflags": "+noparse+nofillin"}  # packets come out as they went in; a parser would drop odd ones
+AS_STORED = {"fflags": "+noparse+nofillin"}  # packets come out unchanged; a parser would drop unusual ones
 
 
 def write_piece(packets: Sequence[Packet]) -> bytes:
-    """Write a Matroska file of these packets: payloads unchanged, times in recording time to the nearest millisecond.
+    """Write a Matroska file of these packets: payloads unchanged, times of the recording to the nearest millisecond.
 
-    ValueError for an empty list: a piece without sound is no piece.
+    Raises ValueError for an empty list.
     """
     if not packets:
         raise ValueError("A piece needs at least one packet.")
@@ -37,9 +37,9 @@ def write_piece(packets: Sequence[Packet]) -> bytes:
 
 
 def read_piece(data: bytes, *, salvage: bool = False) -> list[Packet]:
-    """Return the packets of a piece, by start. BrokenMedia where it is cut short, damaged, or no piece at all.
+    """Return the packets of a piece, by start. Raises BrokenMedia if it is cut short, damaged, or no piece.
 
-    With `salvage` a damaged piece gives what can still be read, maybe nothing.
+    With `salvage` a damaged piece gives what is still readable, maybe nothing.
     """
     if not salvage:
         matroska.check_whole(data)
@@ -61,7 +61,7 @@ def add_track(container: OutputContainer, source: str) -> AudioStream:
 
 
 def to_mux(packet: Packet, stream: AudioStream) -> "av.Packet[AudioStream]":
-    """Return the packet as the muxer takes it."""
+    """Return the packet in the muxer's form."""
     mux_packet = cast("av.Packet[AudioStream]", av.Packet(packet.payload))
     mux_packet.stream = stream
     mux_packet.time_base = TIME_BASE
@@ -86,10 +86,10 @@ def _packets(data: bytes) -> Iterator[Packet]:
 
 @cache
 def _template() -> AudioStream:
-    """Return an Opus stream without pre-skip, whose description new tracks take over.
+    """Return an Opus stream without pre-skip, as a template for new tracks.
 
-    The muxing interface cannot be given a codec header, and an encoder's stream brings its own pre-skip, which would
-    shift all times by 6.5 ms and round them; so the description is read from an Ogg file made here.
+    The muxing interface accepts no codec header, and an encoder's stream has its own pre-skip, which would shift all
+    times by 6.5 ms and round them; so the template is read from an Ogg file made here.
     """
     tags = b"OpusTags" + struct.pack("<II", 0, 0)
     pages = (opus.header(), 0, 2), (tags, 0, 0), (b"\xf8\xff\xfe", 960, 4)

@@ -1,4 +1,4 @@
-"""What a file holds, told from its content; and what is wrong with it, in a sentence for whoever sent it."""
+"""Determine what a file holds from its content, and what is wrong with it, in a sentence for its sender."""
 
 import struct
 from collections.abc import Collection, Iterator
@@ -18,18 +18,18 @@ from sederunt.media.mp4 import boxes
 from sederunt.media.pcm import GAP_S, origin_s
 
 PACKETS_TRIED = 100  # of each sound track; one of them must decode
-COUNT_FROM_ZERO = ("matroska", "ogg")  # demuxers; others state a length from the first packet on
-TAIL_S = 2.0  # so near to its stated end a file must still hold something
+COUNT_FROM_ZERO = ("matroska", "ogg")  # these demuxers; others state a length from the first packet on
+TAIL_S = 2.0  # a file must have content this near to its stated end
 FLAC_TAIL_S = 0.5  # FLAC counts its samples
 MOST_INDEX_BYTES = 64 * 1024 * 1024
-MOST_PARTS = 10_000  # top-level boxes or elements looked at; a day's recording in fragments of 10 s has 8,640
+MOST_PARTS = 10_000  # most top-level boxes or elements; a day's recording in fragments of 10 s has 8,640
 
 
 def probe(path: Path) -> MediaFacts:
-    """Look into a file. It reads at most what it takes to know the duration, and decodes a moment of it.
+    """Return the facts of a file. It reads no more than the duration requires, and decodes a moment of the sound.
 
-    UnsupportedMedia: none of our formats, or no sound in it. BrokenMedia: empty, encrypted, or damaged, or cut so short
-    that nothing can be read.
+    Raises UnsupportedMedia for an unknown format or a file without sound, BrokenMedia for one that is empty, encrypted,
+    damaged, or cut so short that nothing can be read.
     """
     kind = kind_of(path)
     lacks_bytes = _lacks_bytes(path, kind)
@@ -68,7 +68,7 @@ def probe(path: Path) -> MediaFacts:
 
 
 def _check_decodes(container: InputContainer) -> None:
-    """BrokenMedia unless something can be decoded of one of the sound tracks that are read."""
+    """Raise BrokenMedia unless part of a chosen sound track can be decoded."""
     tracks = heard_in(container)
     attempts = {stream.index: 0 for stream in tracks}
     try:
@@ -83,7 +83,7 @@ def _check_decodes(container: InputContainer) -> None:
                 break
     except av.FFmpegError as error:
         raise BrokenMedia(f"The sound of the file cannot be read: {error.strerror}.") from error
-    if max(attempts.values()) <= 1:  # what ends a track
+    if max(attempts.values()) <= 1:  # a track's end marker
         raise BrokenMedia("The file holds no sound: there is a track, and nothing in it.")
     raise BrokenMedia("The sound of the file cannot be decoded: it is damaged, or encrypted.")
 
@@ -91,10 +91,10 @@ def _check_decodes(container: InputContainer) -> None:
 def _duration_s(
     container: InputContainer, kind: ContainerKind, *, has_joins: bool, counts_packets: bool
 ) -> tuple[float, float]:
-    """Return the duration and the stated one. The stated one is taken where it holds; else all packets are counted.
+    """Return the duration and the stated one. The stated one is used if it is right; else all packets are counted.
 
     Args:
-        counts_packets: whether packets are counted in any case.
+        counts_packets: whether to count packets in any case.
     """
     begins_s = origin_s(container)
     stated_s = (container.duration or 0) / av.time_base
@@ -108,14 +108,14 @@ def _duration_s(
     if stated_s > 2 * TAIL_S and not has_joins:
         container.seek(int((begins_s + stated_s - TAIL_S) * av.time_base))
     reached_s = _last_end_s(container)
-    # Nothing at the place sought: the file ends before it, or FFmpeg misses it, in WAV with ADPCM, say.
+    # Nothing there: the file ends earlier, or FFmpeg's seek missed, as in WAV with ADPCM.
     if reached_s <= 0 < stated_s or _ends_before(reached_s, stated_s, kind):
         container.seek(0)
         reached_s = _last_end_s(container)
     if _ends_before(reached_s, stated_s, kind):
         return reached_s, stated_s
-    # A header is the sender's word, and so are the packets' times; the longer of the two is what would be read.
-    # Some writers of Matroska state it from the first packet on. In WAV with ADPCM the packets' times are estimates.
+    # Header and packets' times both come from the sender; the longer duration is what would be read. Some writers of
+    # Matroska state it from the first packet on. In WAV with ADPCM the packets' times are estimates.
     differs_by_s = GAP_S if has_joins or kind.demuxer in COUNT_FROM_ZERO else TAIL_S
     return reached_s if reached_s > stated_s + differs_by_s else stated_s, stated_s
 
@@ -126,13 +126,13 @@ def _ends_before(reached_s: float, stated_s: float, kind: ContainerKind) -> bool
 
 
 def _end_without(container: InputContainer, excluded: Collection[AudioStream]) -> float:
-    """Return where the last packet ends that is none of these tracks'."""
+    """Return the end of the last packet outside these tracks."""
     container.seek(0)
     return _last_end_s(container, excluded)
 
 
 def _last_end_s(container: InputContainer, excluded: Collection[AudioStream] = ()) -> float:
-    """Return where the last packet ends, in seconds from the file's start."""
+    """Return the end of the last packet, in seconds from the file's start."""
     begins_s = origin_s(container)
     excluded_indexes = {stream.index for stream in excluded}
     ends = {stream.index: _SoundEnd() for stream in container.streams.audio}
@@ -150,12 +150,12 @@ def _last_end_s(container: InputContainer, excluded: Collection[AudioStream] = (
             elif at_s is not None:
                 end_s = max(end_s, at_s + lasts_s)
     except av.FFmpegError:
-        pass  # what could be read so far
+        pass  # keep what was read so far
     return max(end_s, *(end.reached_s for end in ends.values()))
 
 
 def _decoded_s(packet: Any) -> float:  # as in `pcm`
-    """Return how long the sound of a packet is that tells nothing of it: FLAC has one where two files were joined."""
+    """Return the length of a packet's sound by decoding it: FLAC has an untimed packet where two files were joined."""
     try:
         return float(sum(frame.samples / frame.sample_rate for frame in packet.decode()))
     except av.FFmpegError:
@@ -163,14 +163,14 @@ def _decoded_s(packet: Any) -> float:  # as in `pcm`
 
 
 class _SoundEnd:
-    """Where the sound of a track ends when it is decoded: a packet behind its time is heard after what was there."""
+    """The end of a track's sound when decoded: a packet behind its time is played after the sound before it."""
 
     def __init__(self) -> None:
         self.reached_s = 0.0
-        self._clock_s: float | None = None  # where the last packet ended, by its own time
+        self._clock_s: float | None = None  # end of the last packet, by its own time
 
     def move(self, at_s: float | None, lasts_s: float) -> None:
-        """Count a packet that begins at `at_s`, where it says so."""
+        """Count a packet that begins at `at_s`, if known."""
         if self._clock_s is None:
             self.reached_s = self._clock_s = at_s or 0.0
         at_s = self._clock_s if at_s is None else at_s
@@ -178,14 +178,14 @@ class _SoundEnd:
         previous_s, self._clock_s = self._clock_s, at_s + lasts_s
         if at_s - self.reached_s > GAP_S:
             self.reached_s = self._clock_s
-        elif is_adjacent:  # times and lengths are rounded, which would add up were each length added
+        elif is_adjacent:  # times and lengths are rounded: adding the lengths would add up the errors
             self.reached_s += max(0.0, self._clock_s - previous_s)
         else:
             self.reached_s += lasts_s
 
 
 def _lacks_bytes(path: Path, kind: ContainerKind) -> bool:
-    """Return whether the file itself says that it should be longer. BrokenMedia where it says that it is encrypted."""
+    """Return whether the file states a greater length. Raises BrokenMedia if it states that it is encrypted."""
     size = path.stat().st_size
     with path.open("rb") as file:
         if kind.name == "wav":
@@ -212,7 +212,7 @@ def _lacks_boxes(file: IO[bytes], size: int) -> bool:
     return is_cut
 
 
-# From inside the index (moov) to the table of what a track's samples are; and what it says of encrypted sound.
+# The path inside the index (moov) to the table of sample kinds; and that table's names of encrypted sound.
 _WAY_TO_SAMPLE_KINDS = (b"trak", b"mdia", b"minf", b"stbl", b"stsd")
 _ENCRYPTED = (b"enca", b"drms")
 
@@ -229,7 +229,7 @@ def _is_encrypted(index: bytes) -> bool:
 
 
 def _inner_boxes(index: bytes, at: int, end: int) -> Iterator[tuple[bytes, int, int]]:
-    """Yield the boxes inside another as (name, start of the content, end); stops at what is none."""
+    """Yield the boxes inside another as (name, start of the content, end); stops at an invalid one."""
     while at + 8 <= end:
         length, name = struct.unpack_from(">I4s", index, at)
         if length < 8:

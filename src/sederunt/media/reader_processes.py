@@ -1,4 +1,4 @@
-"""Processes that read one caller's file each, forked from `reader_server`; the first of them starts it."""
+"""Processes that each read one caller's file, forked from `reader_server`, which the first of them starts."""
 
 import contextlib
 import json
@@ -16,10 +16,10 @@ from typing import BinaryIO
 from sederunt.media.reader_server import LOST, STARTED, STOPPED_S
 from sederunt.python_child import python_command
 
-# On a machine that is busy: until a server's first answer, and between two. A server that takes longer is frozen, and
-# another one takes its place.
+# Limits for a busy machine: until a server's first answer, and between two answers. A slower server counts as frozen
+# and is replaced.
 START_S, ANSWER_S = 120.0, 30.0
-LIMIT_SLACK_S = 0.5  # the kernel counts CPU towards a limit in steps
+LIMIT_SLACK_S = 0.5  # the kernel accounts CPU time in steps
 _NOBODY = "The process that readers of files are forked from does not answer."
 _NO_ROOM = "There is no room for another process that reads a file, or for its descriptors."
 _KILLED = "The process that read the file was killed."
@@ -27,11 +27,11 @@ _STOPPED = "The process that read the file was stopped by a signal, and did not 
 
 
 class ReaderLost(RuntimeError):
-    """A reader, or the process that it was forked from, was stopped or killed: its file is not to blame."""
+    """A reader, or the process it was forked from, was stopped or killed; its file is not to blame."""
 
 
 class ReaderProcess:
-    """One reader: what it writes, and how it ends."""
+    """One reader: its output and its exit."""
 
     def __init__(self, output: BinaryIO, errors: BinaryIO, end_socket: socket.socket) -> None:
         self.output, self.errors, self._ended = output, errors, end_socket
@@ -40,7 +40,7 @@ class ReaderProcess:
         """Return its exit status, or minus the signal that ended it. Raises TimeoutError, ReaderLost.
 
         Args:
-            cpu_s: what the kernel lets it use; one that was killed before was killed by somebody.
+            cpu_s: the kernel's CPU limit; a reader killed before reaching it was killed by something else.
         """
         self._ended.settimeout(within_s)
         report = self._ended.recv(64)
@@ -54,7 +54,7 @@ class ReaderProcess:
 
 @dataclass(eq=False, slots=True)
 class _ServerProcess:
-    """The process that readers are forked from, and the socket on which it is asked for them."""
+    """The process that readers are forked from, and the socket for requests to it."""
 
     process: subprocess.Popen[bytes]
     asking: socket.socket
@@ -62,27 +62,27 @@ class _ServerProcess:
     answered_at: float | None = None
 
     def answers_by(self, asked_at: float) -> float:
-        """Return until when whoever asked then has an answer, unless this is frozen (monotonic)."""
+        """Return when an answer to a request made at `asked_at` is due, unless the server is frozen (monotonic)."""
         if self.answered_at is None:
             return self.started_at + START_S
         return max(asked_at, self.answered_at) + ANSWER_S
 
     def has_ended(self) -> bool:
-        """Return whether the other end of the socket is closed; nothing is ever said on it."""
+        """Return whether the other end of the socket is closed; nothing is ever sent on it."""
         try:
             return not self.asking.recv(1, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return False
-        except OSError:  # reset, or closed here because it has ended
+        except OSError:  # reset, or closed here after its end
             return True
 
 
 class ReaderServer:
-    """Starts readers, from any thread; the process that they are forked from ends with this one, or when it is idle.
+    """Starts readers, from any thread. The process that they are forked from ends with this one, or when idle.
 
     Args:
-        acts: the module whose `main` a reader runs, and whose `preload` loads what that needs.
-        environment: of readers, all of it.
+        acts: the module whose `main` a reader runs, and whose `preload` loads what `main` needs.
+        environment: the readers' entire environment.
     """
 
     def __init__(self, acts: str, environment: dict[str, str]) -> None:
@@ -92,8 +92,8 @@ class ReaderServer:
 
     @contextmanager
     def reader(self, *request: str) -> Iterator[ReaderProcess]:
-        """Have a reader for as long as the block lasts. Raises ReaderLost where none can be started."""
-        for _ in range(2):  # a server may have gone to its rest in this very moment
+        """Have a reader for the duration of the block. Raises ReaderLost if none can be started."""
+        for _ in range(2):  # an idle server may have ended just now
             output, output_end = os.pipe()
             errors, errors_end = os.pipe()
             end_socket, child_end_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -109,7 +109,7 @@ class ReaderServer:
                     yield ReaderProcess(output_file, errors_file, end_socket)
                     return
             if message == LOST or (message is not None and not server.has_ended()):
-                raise ReaderLost(_NO_ROOM)  # others are read by this server: it stays
+                raise ReaderLost(_NO_ROOM)  # the server stays, as it serves other readers
             self._discard(server)
         raise ReaderLost(_NOBODY)
 
@@ -117,7 +117,7 @@ class ReaderServer:
         with self._lock:
             if self._server is None:
                 self._server = self._start()
-            with contextlib.suppress(OSError):  # it has ended: nobody will say `started`
+            with contextlib.suppress(OSError):  # it has ended: `started` will not come
                 socket.send_fds(self._server.asking, [json.dumps(request).encode()], descriptors)
             return self._server
 
@@ -138,7 +138,7 @@ class ReaderServer:
         self._forget(server)
 
     def _discard(self, server: _ServerProcess) -> None:
-        """Have the next reader forked from another process."""
+        """End this server; the next reader starts another one."""
         self._forget(server)
         server.process.kill()
         server.process.wait()
@@ -151,8 +151,8 @@ class ReaderServer:
 
 
 def end_where_stopped(child: int) -> None:
-    """Wait until a child of this process has ended; kills one that was stopped by a signal and does not go on."""
-    with contextlib.suppress(ChildProcessError):  # another thread was told of its end
+    """Wait until a child of this process has ended; kills a child that a signal stopped and that does not continue."""
+    with contextlib.suppress(ChildProcessError):  # another thread has reaped it
         while _state(child, os.WEXITED | os.WSTOPPED) in (os.CLD_STOPPED, os.CLD_TRAPPED):
             time.sleep(STOPPED_S)
             if _state(child, os.WSTOPPED | os.WNOHANG):
@@ -160,15 +160,15 @@ def end_where_stopped(child: int) -> None:
 
 
 def _state(child: int, options: int) -> int | None:
-    """Wait for a change of a child, and leave it to be told again."""
+    """Wait for a child's change of state, without consuming it."""
     change = os.waitid(os.P_PID, child, options | os.WNOWAIT)
     return change.si_code if change else None
 
 
 def _told(end_socket: socket.socket, server: _ServerProcess) -> bytes | None:
-    """Return the answer to a request, empty where there will be none; None where the server is frozen.
+    """Return the answer to a request; empty if none will come, None if the server is frozen.
 
-    As long as it answers others, the answer is still to come.
+    While the server answers others, the answer may still come.
     """
     asked_at = time.monotonic()
     while (remaining_s := server.answers_by(asked_at) - time.monotonic()) > 0:

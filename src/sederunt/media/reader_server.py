@@ -1,8 +1,8 @@
 """The process that readers of callers' files are forked from: `python -m sederunt.media.reader_server SOCKET ACTS`.
 
-To start Python and the media library anew takes 0.1 to 0.2 s of a core, ten times what a short recording takes to read.
-Here they are loaded once. This process opens no file and is told no secret; each reader takes its own rights away and
-then reads one file, and whatever becomes of it, the next one is forked from a process that never saw that file.
+Starting Python and the media library takes 0.1 to 0.2 s of a core, ten times as long as reading a short recording, so
+they are loaded once, here. This process opens no file and knows no secret. Each reader drops its own rights and then
+reads one file; whatever happens to it, the next one is forked from a process that never saw that file.
 """
 
 import gc
@@ -18,10 +18,10 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, NoReturn
 
-IDLE_S = 20.0  # without a reader; it holds some 40 MB
-STOPPED_S = 2.0  # a process that is stopped by a signal and told to go on sooner harms nobody
+IDLE_S = 20.0  # exit after this long without a reader: the process takes some 40 MB
+STOPPED_S = 2.0  # how long a reader may stay stopped by a signal
 STARTED, LOST = b"started", b"lost"
-_ANSWER = 3  # the descriptor of a reader's answer; whatever is printed goes to standard error
+_ANSWER = 3  # the descriptor of a reader's answer; printed text goes to standard error
 
 Acts = Callable[..., None]
 
@@ -29,25 +29,25 @@ Acts = Callable[..., None]
 def main() -> None:
     """Start a reader for each request on the socket whose number is the first argument, until its other end is closed.
 
-    A request is a JSON list of what `main` of the module ACTS is called with after the file that its answer goes to,
-    and three descriptors: the pipe behind that file, the reader's standard error, and a socket. That socket is told
-    `started`, and at last the exit status and the CPU-seconds that it used; where its other end is closed before, the
-    reader is killed. A reader that somebody stopped by a signal is killed too, and its socket is told `lost`. That is
-    all that it is told where no reader can be started; where descriptors were cut off, its other end is closed.
+    A request is a JSON list of the arguments for `main` of the module ACTS, which follow the answer's file, and three
+    descriptors: the pipe for that file, the reader's standard error, and a socket. The socket receives `started`, and
+    in the end the exit status and the CPU-seconds used. If its other end is closed earlier, the reader is killed. A
+    reader stopped by a signal is killed too, and its socket receives `lost`. It receives only `lost` if no reader can
+    be started; if descriptors were cut off, it is closed.
     """
     request_socket = socket.socket(fileno=int(sys.argv[1]))
     acts = importlib.import_module(sys.argv[2])
     acts.preload()
     gc.collect()
-    gc.freeze()  # what is never collected is never copied
+    gc.freeze()  # objects that are never collected stay shared, not copied
     _ForkServer(request_socket, acts.main).run()
 
 
 class _ForkServer:
     def __init__(self, request_socket: socket.socket, acts: Acts) -> None:
         self._asked, self._acts = request_socket, acts
-        self._readers: dict[int, socket.socket] = {}  # by process: who waits for it
-        self._stopped: dict[int, float] = {}  # by process: since when (monotonic)
+        self._readers: dict[int, socket.socket] = {}  # process → socket of its caller
+        self._stopped: dict[int, float] = {}  # process → when it was stopped (monotonic)
         self._ended, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake)
@@ -60,7 +60,7 @@ class _ForkServer:
             self._end_stopped()
             for key, _ in ready:
                 if self._selector.get_map().get(key.fd) is not key:
-                    continue  # its reader ended just before, and its number may be another's by now
+                    continue  # its reader just ended, and its number may be reused
                 if key.fileobj is self._asked:
                     if not self._fork():
                         return
@@ -71,7 +71,7 @@ class _ForkServer:
                     self._give_up(key.fileobj)
 
     def _fork(self) -> bool:
-        """Take the next request; False where nobody is there any more to make one."""
+        """Take the next request; returns False if the other end is closed."""
         request, descriptors, _, _ = socket.recv_fds(self._asked, 65_536, 3)
         if not request:
             return False
@@ -115,13 +115,13 @@ class _ForkServer:
             asker.close()
 
     def _end_stopped(self) -> None:
-        """Kill readers that stood still for too long: no limit of CPU ever ends them."""
+        """Kill readers that were stopped for too long: no CPU limit ends them."""
         for reader, stopped_s in self._stopped.items():
             if monotonic() - stopped_s >= STOPPED_S:
                 os.kill(reader, signal.SIGKILL)
 
     def _give_up(self, asker: Any) -> None:
-        """Kill the reader that nobody waits for any more; `_reap` does the rest."""
+        """Kill an abandoned reader; `_reap` does the rest."""
         self._selector.unregister(asker)
         for reader in (reader for reader, other in self._readers.items() if other is asker):
             os.kill(reader, signal.SIGKILL)
@@ -135,7 +135,7 @@ def _tell(asker: socket.socket, message: bytes) -> None:
 
 
 def _read(acts: Acts, request: list[str], output: int, errors: int) -> NoReturn:
-    """Be the reader. Nothing of the server is left to it but what is loaded."""
+    """Run as the reader, which keeps nothing of the server but the loaded code."""
     status = 1
     try:
         signal.set_wakeup_fd(-1)

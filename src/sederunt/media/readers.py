@@ -1,9 +1,9 @@
-"""Whose file is opened next: processes that read callers' files are few at once, and each account has its share.
+"""Decide whose file is opened next: few processes read callers' files at once, and each account has its share.
 
-To start a reader costs more than to read most files. An account that sends one file after another could keep the
-machine busy with nothing else; so its readers wait for each other, and for those of accounts that have fewer, and once
-they have worked for long they give way to all other processes. What decodes for a transcription has no place here: it
-works while its job has a turn of Whisper, and a core that waited for it would be lost to everybody.
+Starting a reader costs more than reading most files. An account that sends one file after another could keep the
+machine busy with nothing else. So its readers wait for each other and for those of accounts with fewer; after long work
+they run at the lowest priority. Decoding for a transcription needs no place here: it runs while its job has a turn of
+Whisper, and a core that waited for it would be lost to everybody.
 """
 
 import asyncio
@@ -21,19 +21,19 @@ from sederunt.model.budgets import BUDGETS
 
 BUDGET, LASTING = "readers", "reading_s"
 LEAST_PLACES = 4
-GIVES_WAY = 19  # to every other process: nice(2) knows nothing beyond
+GIVES_WAY = 19  # the most that nice(2) allows
 
 
 Read = TypeVar("Read")
 
 
 async def until_read(act: Callable[..., Read]) -> Read:
-    """Return what a blocking act reads, in a thread; whoever is cancelled meanwhile waits until that thread is back.
+    """Return what a blocking act reads in a thread; a cancelled caller still waits for the thread to end.
 
-    A thread cannot be cancelled: a place that was given back before would be lent to one more reader.
+    A thread cannot be cancelled: a place returned earlier would be lent to one reader too many.
 
     Args:
-        act: is called with `left`, an event that is set when nobody wants any more what it reads.
+        act: called with `left`, an event that is set once the result is no longer needed.
     """
     left = threading.Event()
     task = asyncio.ensure_future(asyncio.to_thread(act, left=left))
@@ -47,15 +47,15 @@ async def until_read(act: Callable[..., Read]) -> Read:
     if cancellation is None:
         return task.result()
     if not task.cancelled():
-        task.exception()  # seen: nobody is told of it
+        task.exception()  # marks it as retrieved
     raise cancellation
 
 
 class Readers:
-    """Lends the places of one process for readers of callers' files. Belongs to its event loop.
+    """Lends one process's places for readers of callers' files. Belongs to its event loop.
 
     Args:
-        places: readers at once, of all accounts.
+        places: readers at once, for all accounts.
         now: monotonic seconds.
     """
 
@@ -63,12 +63,12 @@ class Readers:
         self._ledger, self._now = ledger, now
         self._places = places or max(LEAST_PLACES, 2 * (os.cpu_count() or 1))
         self._lasting = Rate(ledger.limit(LASTING), BUDGETS[LASTING].per_s, now)
-        self._waiting: list[tuple[UUID, asyncio.Future[None]]] = []  # in the order of asking
+        self._waiting: list[tuple[UUID, asyncio.Future[None]]] = []  # in order of request
         self._running: Counter[UUID] = Counter()
 
     @asynccontextmanager
     async def place(self, account: UUID) -> AsyncIterator[int]:
-        """Wait for a place, and lend it: how much its reader gives way (nice(2)), which others' files go before it."""
+        """Wait for a place, and lend it; yields how much its reader should give way (nice(2))."""
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append((account, turn))
         self._lend()
@@ -88,12 +88,12 @@ class Readers:
             self._lend()
 
     def gives_way(self, account: UUID) -> int:
-        """Return 0 for an account that has not read for long, else the most that a process can give way."""
+        """Return 0 for an account with little recent reading, else the most that a process can give way."""
         return 0 if self._lasting.charge(account, 0) else GIVES_WAY
 
     def _lend(self) -> None:
-        """Give free places to whoever has the fewest by its weight, those first who asked first."""
-        self._waiting = [(account, turn) for account, turn in self._waiting if not turn.done()]  # some hung up
+        """Give free places to the accounts with the fewest by weight, in order of request."""
+        self._waiting = [(account, turn) for account, turn in self._waiting if not turn.done()]  # some were cancelled
         while self._waiting and self._running.total() < self._places:
             eligible = [
                 request

@@ -1,7 +1,7 @@
 """The sandboxed processes that read callers' media: no network, little memory, a few seconds of CPU.
 
-A media library is the largest parser here and the file is whatever somebody sent: what breaks or stalls the parser must
-cost one process that knows no secret, and never the API or the worker. The API does not even load the library.
+A media library is the largest parser here and the file may be anything: a file that breaks or stalls the parser may
+cost one process that knows no secret, never the API or the worker. The API does not even load the library.
 """
 
 import json
@@ -15,12 +15,12 @@ from sederunt import errors
 from sederunt.errors import BrokenMedia, Cancelled, MediaError
 from sederunt.media.reader_processes import ReaderLost, ReaderProcess, ReaderServer
 
-# CPU is what is limited, by the kernel. A reader that has neither ended nor used it up after this, and so many times
-# as many seconds, gets no core on a machine that is busy.
+# The kernel limits only CPU time. A reader that has neither ended nor used it up after STALLED_S plus so many times its
+# CPU limit gets no core, on a machine that is too busy.
 STALLED_S, STALLED_TIMES_CPU = 600.0, 20
-LOOK_S = 0.5  # whether what is read is still wanted
+LOOK_S = 0.5  # how often to check for cancellation
 
-# Their environment holds nothing of ours: a reader knows no setting and no secret.
+# The readers' environment: no setting and no secret of ours.
 READER_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 READERS = ReaderServer("sederunt.media.sandboxed_reader_child", READER_ENVIRONMENT)
 # Exit statuses of a process that the kernel ended: out of CPU, killed for good, out of memory while it started.
@@ -30,17 +30,17 @@ _STALLED = "The process that reads the file came to no end within {after_s:,.0f}
 
 
 class ReaderStalled(ReaderLost):
-    """A reader got no core for very long: another one would get none either, before the work is taken up again."""
+    """A reader got no core for very long; a new one would get none either until the work is taken up again."""
 
 
 def answer(
     act: str, path: Path, cpu_s: int, gives_way: int, *more: str, losses: int, left: threading.Event | None = None
 ) -> Any:
-    """Return what a reader tells as JSON when it has ended. Blocks. Raises UnsupportedMedia, BrokenMedia, ReaderLost.
+    """Return a reader's JSON answer when it has ended. Blocks. Raises UnsupportedMedia, BrokenMedia, ReaderLost.
 
     Args:
-        losses: so many readers may be killed, which is no fault of the file; the next loss is raised.
-        left: where it is set, the reader is ended; raises Cancelled then.
+        losses: how many readers may be killed, which is no fault of the file; the next loss is raised.
+        left: once set, the reader is ended and Cancelled is raised.
     """
     for losses_left in reversed(range(losses + 1)):
         try:
@@ -56,7 +56,7 @@ def answer(
 
 
 def end_of(reader: ReaderProcess, cpu_s: int, left: threading.Event | None) -> int:
-    """Return the exit status of a reader. Blocks. Raises ReaderLost, and Cancelled where `left` is set."""
+    """Return the exit status of a reader. Blocks. Raises ReaderLost, and Cancelled if `left` is set."""
     after_s = STALLED_S + STALLED_TIMES_CPU * cpu_s
     deadline = monotonic() + after_s
     while (remaining_s := deadline - monotonic()) > 0:
@@ -67,13 +67,13 @@ def end_of(reader: ReaderProcess, cpu_s: int, left: threading.Event | None) -> i
 
 
 def refuse_left(left: threading.Event | None) -> None:
-    """Raise Cancelled where nobody waits any more for what is read."""
+    """Raise Cancelled if the caller has left."""
     if left is not None and left.is_set():
         raise Cancelled("Nobody waits any more for what is read.")
 
 
 def raise_fault(status: int, error_output: bytes, cpu_s: int) -> None:
-    """Raise what the child raised, or what its end means; return where it ended well."""
+    """Raise the child's error, or what its exit status means; return after a normal end."""
     if status == 0:
         return
     lines = error_output.decode("utf-8", "replace").strip().splitlines()

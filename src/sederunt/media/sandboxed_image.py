@@ -9,12 +9,12 @@ from sederunt.media.sandbox import READER_ENVIRONMENT, raise_fault
 from sederunt.model.budgets import count_of
 from sederunt.python_child import python_command
 
-CPU_S = count_of("picture_cpu_s")  # the largest picture that is taken needs 1.4 s (measured)
+CPU_S = count_of("picture_cpu_s")  # the largest accepted picture needs 1.4 s (measured)
 _CHILD = "sederunt.media.sandboxed_image_child"
 
 
 async def sandboxed_image(data: bytes, *, gives_way: int = 0) -> bytes:
-    """Return what `still` makes of a picture. Raises UnsupportedMedia and BrokenMedia.
+    """Return a picture converted by `still`. Raises UnsupportedMedia and BrokenMedia.
 
     Args:
         gives_way: how much the process gives way to others, as nice(2) counts it.

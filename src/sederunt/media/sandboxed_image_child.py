@@ -1,19 +1,19 @@
-"""The process behind `sandboxed_image`: gives up its rights, then draws the picture from its standard input."""
+"""The process behind `sandboxed_image`: drops its rights, then converts the picture from standard input."""
 
 import os
 import sys
 
 from sederunt.media.sandboxed_reader_child import give_up_rights, tell
 
-MEMORY_BYTES = 3 << 29  # of addresses; the largest picture that is taken needs 0.4 GB
+MEMORY_BYTES = 3 << 29  # of address space; the largest accepted picture needs 0.4 GB
 
 
 def main() -> None:
-    """Run as `CPU_S NICE`; writes a JPEG. What is wrong is told as other readers tell it."""
+    """Run with the arguments `CPU_S NICE`; writes a JPEG. Reports errors as other readers do."""
     cpu_s, gives_way = sys.argv[1:]
     os.nice(int(gives_way))
     give_up_rights(int(cpu_s), memory_bytes=MEMORY_BYTES)
-    from sederunt.errors import MediaError  # heavy imports come after the limits
+    from sederunt.errors import MediaError  # heavy imports follow the limits
     from sederunt.media.camera_image import still
 
     try:

@@ -12,11 +12,12 @@ PROBE_CPU_S = count_of("probe_cpu_s")
 
 
 def probe_sandboxed(path: Path, *, gives_way: int = 0, left: threading.Event | None = None) -> MediaFacts:
-    """Return what `probe` finds, out of a process of its own. Blocks. Raises UnsupportedMedia, BrokenMedia,
-    and ReaderLost where that process, too, was killed, or got no core.
+    """Return the result of `probe` in a process of its own. Blocks.
+
+    Raises UnsupportedMedia, BrokenMedia, and ReaderLost if a second process was killed too, or got no core.
 
     Args:
         gives_way: how much that process gives way to others, as nice(2) counts it.
-        left: ends that process when it is set; raises Cancelled then.
+        left: once set, that process is ended and Cancelled is raised.
     """
     return MediaFacts(**sandbox.answer("probe", path, PROBE_CPU_S, gives_way, losses=1, left=left))

@@ -13,17 +13,19 @@ from sederunt.media.pcm import RATE, Block
 from sederunt.media.reader_processes import ReaderLost
 from sederunt.model.budgets import count_of
 
-# CPU of decoding, per second of sound; Opus takes 0.001, AAC 0.002, Vorbis of 8 channels 0.01 (measured).
+# CPU limit of decoding: a base and a share of the sound's length. Opus takes 0.001, AAC 0.002, Vorbis of 8 channels
+# 0.01 CPU-seconds per second (measured).
 DECODE_CPU_S, DECODE_CPU_SHARE = count_of("decode_cpu_s"), 0.05
-LOSSES = 3  # readers of one file that may be stopped or killed by somebody
-SLACK_S = 1.0  # sound so far beyond the stated end is read, not cut
+LOSSES = 3  # how many readers of one file may be stopped or killed from outside
+SLACK_S = 1.0  # sound is read this far beyond the stated end
 
 
 def separate_channels_sandboxed(
     path: Path, *, duration_s: float, gives_way: int = 0, left: threading.Event | None = None
 ) -> tuple[CallChannel, ...]:
-    """Return both channels of a file in which different people speak, else none; read in a process of its own.
-    Blocks. Raises Cancelled where `left` is set meanwhile.
+    """Return both channels if different people speak in them, else none; the file is read in a process of its own.
+
+    Blocks. Raises Cancelled if `left` is set meanwhile.
     """
     end_s = str(duration_s + SLACK_S)
     channels = sandbox.answer("channels", path, _decoding_cpu_s(duration_s), gives_way, end_s, losses=LOSSES, left=left)
@@ -40,10 +42,10 @@ def read_pcm_sandboxed(
     channel: CallChannel | None = None,
     left: threading.Event | None = None,
 ) -> Iterator[Block]:
-    """Yield what `read_pcm` yields, decoded in a process of its own, up to the length that probing found.
+    """Yield the blocks of `read_pcm`, decoded in a process of its own, up to the probed length.
 
-    Timestamps are the sender's: silence that they leave between two sounds ends where the file does. Raises Cancelled
-    where `left` is set meanwhile.
+    Timestamps come from the sender: the silence that they imply is limited by that length. Raises Cancelled if `left`
+    is set meanwhile.
     """
     at_s = start_s
     for losses_left in reversed(range(LOSSES + 1)):
@@ -54,7 +56,7 @@ def read_pcm_sandboxed(
             return
         except sandbox.ReaderStalled:
             raise
-        except ReaderLost:  # no fault of the file: another goes on where it was
+        except ReaderLost:  # no fault of the file: another reader continues here
             if not losses_left:
                 raise
 

@@ -1,4 +1,4 @@
-"""The process behind `sandbox`: gives up its rights, then reads one file."""
+"""The process behind `sandbox`: drops its rights, then reads one file."""
 
 import contextlib
 import ctypes
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MEMORY_BYTES = 3 << 30  # of addresses; the libraries alone map 0.7 GB, frames of 8K video 0.5 GB
+MEMORY_BYTES = 3 << 30  # of address space; the libraries alone map 0.7 GB, frames of 8K video 0.5 GB
 _NEW_NETWORK, _NEW_USER = 0x4000_0000, 0x1000_0000
 _DIE_WITH_PARENT, _NO_NEW_PRIVILEGES = 1, 38  # prctl(2)
 
 
 def preload() -> None:
-    """Load what readers need, in the process that they are forked from."""
+    """Load the readers' modules, in the process that they are forked from."""
     import sederunt.media.channels
     import sederunt.media.pcm
     import sederunt.media.probe  # noqa: F401
@@ -34,10 +34,10 @@ def preload() -> None:
 
 
 def main(answer: BinaryIO, act: str, path: str, cpu_s: str, gives_way: str, *moments: str) -> None:
-    """Run one act: `probe` writes facts as JSON; `pcm`, between two moments, writes 16-bit samples at 16 kHz, of one
-    channel where three more words tell of it; `channels` tells as JSON whether two have different people.
+    """Run one act: `probe` writes facts as JSON; `pcm` writes 16-bit samples at 16 kHz between two moments, of a single
+    channel if three more arguments describe it; `channels` writes the two channels with different people as JSON.
 
-    What is wrong with the file is the last line of standard error, as JSON, and the exit status is 1.
+    An error of the file is written as JSON in the last line of standard error, and the exit status is 1.
     """
     os.nice(int(gives_way))
     give_up_rights(int(cpu_s), Path(path))
@@ -57,7 +57,7 @@ def main(answer: BinaryIO, act: str, path: str, cpu_s: str, gives_way: str, *mom
 
 
 def give_up_rights(cpu_s: int, *readable: Path, memory_bytes: int = MEMORY_BYTES) -> None:
-    """Limit CPU and memory, forbid writing, leave the network, see these files alone, and end with the parent."""
+    """Limit CPU and memory, forbid writing, leave the network, see only these files, and end with the parent."""
     limits = {
         resource.RLIMIT_CPU: cpu_s,
         resource.RLIMIT_AS: memory_bytes,
@@ -72,7 +72,7 @@ def give_up_rights(cpu_s: int, *readable: Path, memory_bytes: int = MEMORY_BYTES
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    # Some kernels and containers allow neither; the list of protocols in `containers` then keeps it off the network.
+    # Some kernels and containers allow neither; then the list of protocols in `containers` prevents network access.
     libc.unshare(_NEW_NETWORK if os.geteuid() == 0 else _NEW_USER | _NEW_NETWORK)
     see_only(*readable)
 
@@ -86,7 +86,7 @@ def _probe(answer: BinaryIO, path: Path) -> None:
 def _decode(answer: BinaryIO, path: Path, start_s: float, end_s: float, *channel: float) -> None:
     import numpy as np
 
-    with contextlib.suppress(BrokenPipeError):  # the reader has heard enough
+    with contextlib.suppress(BrokenPipeError):  # the caller has enough
         for samples in _sound(path, start_s, end_s, channel):
             answer.write(np.rint(samples * 32_768).clip(-32_768, 32_767).astype("<i2").tobytes())
         answer.flush()
@@ -114,7 +114,7 @@ def _judge_channels(answer: BinaryIO, path: Path, end_s: float) -> None:
 
 
 def tell(error: str, message: str) -> None:
-    """End this process with what is wrong with the file, for whoever started it."""
+    """End this process after reporting the file's error to the parent."""
     sys.stderr.write("\n" + json.dumps({"error": error, "message": message}))
     sys.stderr.flush()
     os._exit(1)

@@ -1,8 +1,8 @@
-"""Where two recordings of one meeting meet: a new holder began to record while the old one still did. Pure.
+"""Join two overlapping recordings of one meeting, by an old and a new holder. Pure.
 
-Both took the packets that the same senders encoded, so a packet of the one is to the last bit a packet of the other.
-From such pairs follows by how much the two clocks differ, and the old recording ends with the packet before the first
-that the new one has: nothing is lost, nothing is there twice, and no clock is asked.
+Both received the packets that the same senders encoded, so their packets are identical. Such pairs give the difference
+between the two clocks, and the old recording ends with the packet before the new one's first: nothing is lost or
+repeated, and no clock needs to be right.
 """
 
 from collections import Counter
@@ -12,22 +12,24 @@ from statistics import median
 
 from sederunt.model.audio import Packet
 
-LEAST_BYTES = 16  # silence is alike everywhere
+LEAST_BYTES = 16  # silence is the same everywhere
 LEAST_PAIRS = 5
-MOST_SHIFT_S = 5.0  # clocks that differ by more are not ours to mend
-NEAR_S = 0.3  # of the change: senders are placed apart from each other, so here packets decide and not times
+MOST_SHIFT_S = 5.0  # greater differences between clocks are not corrected
+NEAR_S = 0.3  # of the change: senders are placed independently, so packets decide here, not times
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fit:
-    """What of a recording is kept, and where it lies."""
+    """Which part of a recording is kept, and where it lies."""
 
     until_s: float | None = None  # by its own times; None for all of it
     shift_s: float = 0.0  # added to its times
-    repeated: Mapping[bytes, float] = field(default_factory=dict)  # what the later one has: payload → own time
+    repeated: Mapping[bytes, float] = field(
+        default_factory=dict
+    )  # packets that the later one has: payload → time in this one
 
     def of(self, packets: Iterable[Packet]) -> list[Packet]:
-        """Return what is kept of packets, at their places."""
+        """Return the packets to keep, at their places."""
         kept_packets = filter(self._keeps, packets)
         return [replace(packet, start=max(packet.start + self.shift_s, 0.0)) for packet in kept_packets]
 
@@ -41,17 +43,17 @@ class Fit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seam:
-    """How an earlier recording ends and a later one is laid against it."""
+    """How an earlier recording ends and a later one continues it."""
 
     earlier: Fit
     later: Fit
 
 
 def seam(earlier: Sequence[Packet], later: Sequence[Packet]) -> Seam | None:
-    """Return how two stretches fit together; None where they do not overlap.
+    """Return how two stretches fit together; None if they do not overlap.
 
     Args:
-        earlier, later: everything that was recorded about the time of the change, by any order.
+        earlier, later: all packets recorded around the change, in any order.
     """
     if not earlier or not later:
         return None
@@ -65,7 +67,7 @@ def seam(earlier: Sequence[Packet], later: Sequence[Packet]) -> Seam | None:
 
 
 def _ahead_s(earlier: Sequence[Packet], later: Sequence[Packet]) -> float | None:
-    """Return by how much the later recording's clock is ahead; None where too few packets are in both."""
+    """Return how far the later recording's clock is ahead; None if too few packets are in both."""
     earlier_starts, later_starts = _once(earlier), _once(later)
     differences = [
         later_starts[payload] - earlier_starts[payload] for payload in earlier_starts.keys() & later_starts.keys()
@@ -75,7 +77,7 @@ def _ahead_s(earlier: Sequence[Packet], later: Sequence[Packet]) -> float | None
 
 
 def _once(packets: Sequence[Packet]) -> dict[bytes, float]:
-    """Return payload → start of packets that are there once, and tell something."""
+    """Return payload → start of unique packets that are not silence."""
     counts = Counter(packet.payload for packet in packets)
     return {
         packet.payload: packet.start

@@ -1,13 +1,13 @@
-"""RTP counters made straight: wrapped numbers unwrapped, and frames put back in the order they were sent."""
+"""Unwrap RTP counters, and put frames back in sending order."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-WINDOW_MS = 200.0  # how long a missing frame is waited for, counted from the first one behind the gap
-MISORDER = 100  # RFC 3550, A.1: further back than this is not late but a sender that began anew
-KEPT_GAPS = 1_000  # given-up sequence numbers remembered, to tell a late frame from a repeated one
+WINDOW_MS = 200.0  # how long to wait for a missing frame, from the first frame after the gap
+MISORDER = 100  # RFC 3550, A.1: a frame further back is not late: its sender restarted
+KEPT_GAPS = 1_000  # abandoned sequence numbers remembered, to tell late frames from repeated ones
 
 Item = TypeVar("Item")
 
@@ -22,24 +22,24 @@ def unwrap(value: int, near: int, bits: int) -> int:
 class Counts:
     """What happened to the frames of a recording."""
 
-    packets: int = 0  # placed in the recording, recovered ones included
-    lost: int = 0  # gaps of the sequence that nothing filled
+    packets: int = 0  # placed in the recording, including recovered ones
+    lost: int = 0  # gaps in the sequence that stayed empty
     recovered: int = 0  # gaps filled from the redundancy of later frames
-    reordered: int = 0  # came after a later one, within the window
-    late: int = 0  # came when its place had been given up
+    reordered: int = 0  # arrived after a later one, within the window
+    late: int = 0  # arrived after their place was given up
     duplicates: int = 0
-    empty: int = 0  # frames without a byte: padding of the sender
-    damaged: int = 0  # no Opus packet, or no RED envelope
-    restarts: int = 0  # senders that began their sequence anew
+    empty: int = 0  # frames without content: the sender's padding
+    damaged: int = 0  # not an Opus packet or RED envelope
+    restarts: int = 0  # senders that restarted their sequence
     anchored_again: int = 0  # jumps of a sender's clock against ours
     early: int = 0  # before the recording's zero
-    twins: int = 0  # of a track that brought what another brought already
+    twins: int = 0  # repeats of another track's packets
 
 
 class Reorder(Generic[Item]):
-    """The frames of one sender in sequence. A gap is waited for, then reported as the number of missing frames.
+    """Puts one sender's frames in sequence. Waits for a gap to fill, then reports the number of missing frames.
 
-    The first frames are held for one window as well: until then nobody knows which was the first.
+    The first frames are held for one window too: until then it is unknown which is the first.
     """
 
     def __init__(self, counts: Counts) -> None:
@@ -47,13 +47,13 @@ class Reorder(Generic[Item]):
         self._waiting: dict[int, tuple[float, Item]] = {}
         self._given_up: OrderedDict[int, None] = OrderedDict()
         self._next: int | None = None  # None until the first window is over
-        self._lowest = 0  # the first one that was let go
+        self._lowest = 0  # the first one that was released
         self._newest = 0  # highest sequence seen, unwrapped
         self._seen_any = False
         self._stray: tuple[int, float, Item] | None = None  # far out of order: the first sign of a restart
 
     def put(self, sequence: int, at_ms: float, item: Item) -> Sequence[tuple[int, Item]]:
-        """Take a frame; returns what can go now, in order, each with how many are missing before it."""
+        """Take a frame; returns (number missing before it, frame) for the frames released now, in order."""
         if not self._seen_any:
             self._seen_any, self._newest = True, sequence
         number = unwrap(sequence, self._newest, 16)
@@ -66,7 +66,7 @@ class Reorder(Generic[Item]):
         return self.ready(at_ms)
 
     def ready(self, now_ms: float) -> list[tuple[int, Item]]:
-        """Return what can go at this time: whatever is in sequence, and whatever was waited for long enough."""
+        """Return the frames to release at this time: those in sequence, and those that have waited long enough."""
         released: list[tuple[int, Item]] = []
         while self._waiting:
             entry = None if self._next is None else self._waiting.pop(self._next, None)
@@ -81,7 +81,7 @@ class Reorder(Generic[Item]):
         return released
 
     def drain(self) -> list[tuple[int, Item]]:
-        """Return everything that is held, without waiting any longer."""
+        """Return everything held, without further waiting."""
         return self.ready(float("inf"))
 
     @property
@@ -93,7 +93,7 @@ class Reorder(Generic[Item]):
         return self._next
 
     def _skip_gap(self) -> int:
-        """Move on to the first frame that is there; returns how many are not."""
+        """Move on to the first waiting frame; returns how many are missing before it."""
         lowest = min(self._waiting)
         if self._next is None:
             self._lowest = self._next = lowest
@@ -121,7 +121,7 @@ class Reorder(Generic[Item]):
             self._waiting[number] = (at_ms, item)
 
     def _stray_came(self, number: int, at_ms: float, item: Item) -> Sequence[tuple[int, Item]]:
-        """Judge a frame from far back: one is late; two in a row mean that the sender counts anew."""
+        """Judge a frame from far back: a single one is late; two in a row mean that the sender restarted."""
         if self._stray is None or number != self._stray[0] + 1:
             self._stray = (number, at_ms, item)
             self._counts.late += 1

@@ -1,4 +1,4 @@
-"""Pieces on disk, read back in the order of their times, whatever order they came in."""
+"""Store pieces on disk, and read them back in the order of their times."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,26 +20,26 @@ Item = TypeVar("Item", bound=Timed)
 
 
 class Fitting(Protocol[Item]):
-    """What of a recording's items is kept, and where these lie."""
+    """Which of a recording's items are kept, and where."""
 
     def of(self, items: Iterable[Item], /) -> list[Item]:
-        """Return what is kept of items, at their places, in the order in which they came."""
+        """Return the items to keep, at their places, in the given order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FittedPiece(Generic[Item]):
-    """A piece of a recording of which only a part is kept, or which lies elsewhere than it says."""
+    """A piece that is kept only in part, or lies elsewhere than its times say."""
 
     data: bytes
     fit: Fitting[Item]
 
 
 class Spool(Generic[Item]):
-    """Copies pieces to a scratch file and gives their items by start, holding only the pieces that overlap.
+    """Copies pieces to a scratch file and yields their items by start, with only overlapping pieces in memory.
 
     Args:
         file: open for writing and reading, empty.
-        read: gives the items of a piece, by start; BrokenMedia for a damaged one, what is left of it with `salvage`.
+        read: returns a piece's items by start; raises BrokenMedia if damaged, or returns the rest with `salvage`.
     """
 
     def __init__(self, file: IO[bytes], read: Callable[[bytes, bool], list[Item]]) -> None:

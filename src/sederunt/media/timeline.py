@@ -1,8 +1,8 @@
-"""Captured frames at their place in the recording: in order, without repeats, with what was lost counted.
+"""Put captured frames at their place in the recording: in order, without repeats, and count losses.
 
-Nothing is decoded. RTP says it all: the sequence tells loss from silence, the timestamp gives the place to the sample,
-the contributing sources tell who speaks. What a lost frame held is taken from a later RED envelope where there is one.
-A step of the timestamp without a gap in the sequence is silence of the sender (DTX), not loss.
+Nothing is decoded, as RTP has all information: the sequence tells loss from silence, the timestamp gives the place to
+the sample, the contributing sources tell who speaks. A lost frame is restored from a later RED envelope if possible. A
+step of the timestamp without a gap in the sequence is the sender's silence (DTX), not loss.
 """
 
 import math
@@ -18,26 +18,26 @@ from sederunt.media.sequence import Counts, Reorder, unwrap
 from sederunt.media.worklet import RATES, Blocks
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 
-SPAN_GAP_S = 0.1  # two stretches of one source with less between them are one
+SPAN_GAP_S = 0.1  # stretches of one source with shorter gaps are joined
 OPUS_PER_MS = opus.RATE / 1000
-MOST_STREAMS = 64  # SSRCs remembered at once; a sender that changed its SSRC long ago is forgotten
+MOST_STREAMS = 64  # most SSRCs remembered; those abandoned long ago are forgotten
 
-_Placed = tuple[float, CapturedFrame, bytes]  # Unix milliseconds, the frame it came in, one Opus packet
+_Placed = tuple[float, CapturedFrame, bytes]  # Unix milliseconds, the captured frame, one Opus packet
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Span:
-    """A stretch in which one of several sources of a mixed track contributed."""
+    """A stretch in which one source contributed to a mixed track."""
 
     source: str  # the CSRC in decimal
     track: str  # "track-<n>", whose packets hold the mixed sound
     start: float  # seconds from the start of the recording
     end: float
-    level: float | None  # the loudest of the mix meanwhile, 0 to 1; None where no frame carried a level
+    level: float | None  # the mix's highest level meanwhile, 0 to 1; None if no frame had one
 
 
 class Timeline:
-    """The packets of one recording, as frames arrive.
+    """Turns arriving frames into the packets of one recording.
 
     Args:
         recording_started_ms: Unix milliseconds of the recording's zero, on the clock of the frames' `at_ms`.
@@ -49,7 +49,7 @@ class Timeline:
         self._streams: dict[tuple[int, int, bool], _OpusStream | Blocks] = {}
         self._track_end_ms: dict[int, float] = {}
         self._twins: DuplicateTracks[_Placed] = DuplicateTracks()
-        self._mixed: set[int] = set()  # tracks on which several sources were heard at once
+        self._mixed: set[int] = set()  # tracks that had several sources at once
         self._sources: dict[str, int] = {}
         self._other = 0
         self._now_ms = 0.0
@@ -57,10 +57,10 @@ class Timeline:
         self._closed: list[Span] = []
 
     def add(self, frames: Iterable[CapturedFrame], *, now_ms: float | None = None) -> list[Packet]:
-        """Take a batch in the order of arrival; returns the packets that have their place now, by start.
+        """Take a batch in order of arrival; returns the packets placed now, by start.
 
-        Without loss nothing is held back, but for the first 200 ms of each sender. `now_ms` (Unix milliseconds) lets
-        held frames go although nothing arrives any more.
+        Without loss only the first 200 ms of each sender are held back. `now_ms` (Unix milliseconds) releases held
+        frames when nothing more arrives.
         """
         packets: list[Packet] = []
         for frame in frames:
@@ -82,7 +82,7 @@ class Timeline:
         return packets
 
     def flush(self) -> list[Packet]:
-        """Return everything still held, at the end of the recording."""
+        """Return all held packets, at the end of the recording."""
         packets: list[Packet] = []
         for stream in self._streams.values():
             self._place(stream.drain(), packets)
@@ -96,7 +96,7 @@ class Timeline:
         return {**asdict(self._counts), "other": self._other, "sources": dict(self._sources)}
 
     def spans(self, since_s: float = 0.0) -> Sequence[Span]:
-        """Return who contributed to mixed tracks, and when, by start; those that ended before a moment left out."""
+        """Return who contributed to mixed tracks and when, by start, without those that ended before a moment."""
         spans = (span for span in (*self._closed, *self._open.values()) if span.end >= since_s)
         return sorted(spans, key=attrgetter("start", "source"))
 
@@ -122,7 +122,7 @@ class Timeline:
                 del self._streams[key]
 
     def _place(self, placed: Sequence[_Placed], packets: list[Packet]) -> None:
-        """Add to `packets` what of these is kept by now: not what lies before the recording, nor what came already."""
+        """Add these to `packets`, except those before the recording and repeats."""
         for item in placed:
             start_ms, frame, payload = item
             if start_ms < self._started_ms - 0.5:
@@ -155,10 +155,10 @@ class Timeline:
             )
 
     def _source_of(self, frame: CapturedFrame) -> tuple[str, tuple[str, ...]]:
-        """Return (the source, who is heard in it if it is mixed).
+        """Return (source, contributors if it is mixed).
 
-        A track on which people were once heard together stays whole from then on: cut at every change of voice, the
-        moments that they share would be fragments that nobody can understand.
+        Once a track has had several sources together, it stays whole: cut at every change of voice, shared moments
+        would become incomprehensible fragments.
         """
         if len(frame.csrcs) > 1:
             self._mixed.add(frame.track)
@@ -188,9 +188,9 @@ class _OpusStream:
         self._counts = counts
         self._reorder: Reorder[tuple[int, bytes, CapturedFrame]] = Reorder(counts)
         self._anchor: Anchor[tuple[CapturedFrame, bytes]] = Anchor(OPUS_PER_MS, counts, not_before_ms)
-        self._tick: int | None = None  # the last timestamp seen, unwrapped
-        self._end = -(1 << 62)  # tick at which the last packet let go ends
-        self._spare: dict[int, bytes] = {}  # packets out of RED envelopes, by tick
+        self._tick: int | None = None  # the last timestamp, unwrapped
+        self._end = -(1 << 62)  # tick at which the last released packet ends
+        self._spare: dict[int, bytes] = {}  # packets from RED envelopes, by tick
 
     @property
     def holds_any(self) -> bool:
@@ -213,7 +213,7 @@ class _OpusStream:
         return placed
 
     def _open_envelope(self, tick: int, envelope: bytes) -> bytes:
-        """Return the packet a RED frame was sent for; what else is in it is kept while its place may still be empty."""
+        """Return a RED frame's primary packet; keep its other packets while their places may still be empty."""
         if not envelope:
             return b""
         try:
@@ -261,7 +261,7 @@ class _OpusStream:
         return [(start_ms, placed_frame, packet) for start_ms, (placed_frame, packet) in places]
 
     def _fill_gap(self, missing: int, gap_end: int, frame: CapturedFrame) -> list[_Placed]:
-        """Put what RED repeated into the gap before `frame`; what stays missing is lost."""
+        """Fill the gap before `frame` from RED's repeats; count the rest as lost."""
         placed: list[_Placed] = []
         filled_count = 0
         for tick, payload in sorted(self._spare.items()):

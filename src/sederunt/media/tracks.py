@@ -1,11 +1,11 @@
-"""Which sound tracks of a file are heard: those in which others may speak, not those that say the same again. Pure."""
+"""Choose a file's sound tracks: those with different speech, not those that repeat the same. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Dispositions of tracks that repeat what another one has, or tell of it.
+# Dispositions of tracks that repeat or describe another one.
 RETOLD = frozenset({"dub", "comment", "lyrics", "karaoke", "hearing_impaired", "visual_impaired", "descriptions"})
-# Codes (ISO 639) that name no one language.
+# Codes (ISO 639) that name no single language.
 _NO_LANGUAGE = frozenset({"", "und", "mis", "mul", "zxx"})
 
 
@@ -13,13 +13,13 @@ _NO_LANGUAGE = frozenset({"", "und", "mis", "mul", "zxx"})
 class SoundTrack:
     readable: bool
     dispositions: frozenset[str] = frozenset()
-    language: str = ""  # as the file tells it: deu, en, en-GB, und
+    language: str = ""  # as in the file: deu, en, en-GB, und
 
 
 def heard(tracks: Sequence[SoundTrack]) -> tuple[int, ...]:
-    """Return which tracks are read, and added up. The first that can be read always is; none where none can.
+    """Return which tracks to read and add up. The first readable track is always among them.
 
-    Of alternative languages that of the first track counts which tells one. What tells none is not taken for another.
+    The first track with a language decides between languages; tracks without one are not excluded.
     """
     numbers: list[int] = []
     first_language = ""
@@ -33,6 +33,6 @@ def heard(tracks: Sequence[SoundTrack]) -> tuple[int, ...]:
 
 
 def _language(track: SoundTrack) -> str:
-    """Return the code without region or script; nothing where it names no language."""
+    """Return the code without region or script; empty if it names no language."""
     code = track.language.lower().replace("_", "-").partition("-")[0]
     return "" if code in _NO_LANGUAGE else code

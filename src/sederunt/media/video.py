@@ -1,7 +1,7 @@
-"""Encoded pictures of participants and shared screens: their place in the recording, and pieces that keep them.
+"""Encoded pictures of participants and shared screens: their place in the recording, and their pieces.
 
-Nothing is decoded while the meeting lasts. A source begins with its first key frame; what a receiver hands over is
-already whole frames in order, so only the clock has to be followed.
+Nothing is decoded during the meeting. A source begins with its first key frame. A receiver delivers complete frames in
+order, so only the clock has to be followed.
 """
 
 import io
@@ -25,7 +25,7 @@ from sederunt.model.audio import CapturedFrame, Codec
 
 PER_MS = 90.0  # RTP's clock of all video
 TIME_BASE = Fraction(1, 1000)
-# Codec → its decoder. The one that is called "av1" needs a graphics card.
+# Codec → its decoder. The decoder "av1" needs a graphics card.
 VIDEO_CODECS: Mapping[Codec, str] = {Codec.VP8: "vp8", Codec.VP9: "vp9", Codec.H264: "h264", Codec.AV1: "libdav1d"}
 ALL_VIDEO = frozenset((*VIDEO_CODECS, Codec.OTHER_VIDEO))
 logger = log.get(component="media")
@@ -46,7 +46,7 @@ class VideoFrame:
 
 
 class VideoTimeline:
-    """The pictures of one recording, as frames arrive. Frames of codecs that are not kept are counted."""
+    """Turns arriving frames into the pictures of one recording. Frames of unsupported codecs are counted."""
 
     def __init__(self, recording_started_ms: float) -> None:
         self._started_ms = recording_started_ms
@@ -57,7 +57,7 @@ class VideoTimeline:
         self._other = 0
 
     def add(self, frames: Iterable[CapturedFrame]) -> list[VideoFrame]:
-        """Take a batch; returns the pictures that have their place now, by start."""
+        """Take a batch; returns the pictures placed now, by start."""
         placed: list[tuple[float, CapturedFrame]] = []
         for frame in frames:
             if frame.codec not in VIDEO_CODECS:
@@ -71,13 +71,11 @@ class VideoTimeline:
         return self._pictures(placed)
 
     def flush(self) -> list[VideoFrame]:
-        """Return everything still held, at the end of the recording."""
+        """Return all held pictures, at the end of the recording."""
         return self._pictures([placed_frame for stream in self._streams.values() for placed_frame in stream.drain()])
 
     def facts(self) -> Mapping[str, object]:
-        """Return pictures placed, jumps of a sender's clock, frames of `other` codecs, and pictures per source under
-        `sources`.
-        """
+        """Return counts: placed pictures, clock jumps, frames of `other` codecs, and pictures per source."""
         counts = asdict(self._counts)
         shown_counts = {name: counts[name] for name in ("packets", "anchored_again", "early")}
         return {**shown_counts, "other": self._other, "sources": self._sources}
@@ -89,7 +87,7 @@ class VideoTimeline:
             track_key = (source, frame.codec)
             if start_ms < self._started_ms:
                 self._counts.early += 1
-                self._begun.discard(track_key)  # what follows refers to it: wait for the next key frame
+                self._begun.discard(track_key)  # later frames depend on it: wait for the next key frame
                 continue
             if frame.keyframe:
                 self._begun.add(track_key)
@@ -108,7 +106,7 @@ class VideoTimeline:
 
 
 class _VideoStream:
-    """One SSRC. The first 200 ms are held to anchor by the least delayed frame: key frames are slow."""
+    """One SSRC. The first 200 ms are held, to anchor by the least delayed frame: key frames are slow."""
 
     def __init__(self, counts: Counts) -> None:
         self._order: Reorder[tuple[int, CapturedFrame]] = Reorder(Counts())
@@ -119,7 +117,7 @@ class _VideoStream:
     def take(self, frame: CapturedFrame) -> list[tuple[float, CapturedFrame]]:
         near = frame.timestamp if self._tick is None else self._tick
         tick = self._tick = unwrap(frame.timestamp, near, 32)
-        self._number += 1  # pages give video frames no sequence that could be relied on
+        self._number += 1  # pages give video frames no reliable sequence
         return self._place(self._order.put(self._number & 0xFFFF, frame.at_ms, (tick, frame)))
 
     def drain(self) -> list[tuple[float, CapturedFrame]]:
@@ -136,7 +134,7 @@ class _VideoStream:
 
 
 class VideoPieces:
-    """Writes pieces of one recording. Keeps each source's last key frame, from which a piece's header is made."""
+    """Writes pieces of one recording. Keeps each source's last key frame for the headers of pieces."""
 
     def __init__(self) -> None:
         self._templates: dict[tuple[str, Codec], VideoStream] = {}
@@ -144,7 +142,8 @@ class VideoPieces:
     def write(self, frames: Sequence[VideoFrame]) -> bytes:
         """Write a Matroska file of these frames, one track per source and codec.
 
-        A source whose first key frame is damaged is left out. ValueError for no frames, BrokenMedia where none is left.
+        A source whose first key frame is damaged is left out. Raises ValueError for no frames, BrokenMedia if none is
+        left.
         """
         if not frames:
             raise ValueError("A piece needs at least one frame.")
@@ -172,7 +171,7 @@ class VideoPieces:
 
 
 def read_video_piece(data: bytes, *, salvage: bool = False) -> list[VideoFrame]:
-    """Return the frames of a piece, by start. BrokenMedia and `salvage` as with `read_piece`."""
+    """Return the frames of a piece, by start. BrokenMedia and `salvage` as in `read_piece`."""
     if not salvage:
         matroska.check_whole(data)
     frames: list[VideoFrame] = []
@@ -193,7 +192,7 @@ def add_video_track(container: OutputContainer, source: str, template: VideoStre
 
 
 def to_video_mux(frame: VideoFrame, stream: VideoStream) -> "av.Packet[VideoStream]":
-    """Return the frame as the muxer takes it."""
+    """Return the frame in the muxer's form."""
     mux_packet = cast("av.Packet[VideoStream]", av.Packet(frame.payload))
     mux_packet.stream = stream
     mux_packet.time_base = TIME_BASE
@@ -222,7 +221,7 @@ def _frames(data: bytes) -> Iterator[VideoFrame]:
 
 
 def with_start_codes(payload: bytes) -> bytes:
-    """Turn H.264 as files keep it (lengths of four bytes) back into how it was sent (start codes)."""
+    """Turn H.264 from a file's form (lengths of four bytes) back into the sent form (start codes)."""
     at, units = 0, []
     while at + 4 <= len(payload):
         (length,) = struct.unpack_from(">I", payload, at)
@@ -232,9 +231,9 @@ def with_start_codes(payload: bytes) -> bytes:
 
 
 def describe(frame: VideoFrame) -> VideoStream:
-    """Return a stream as this key frame begins it: codec, size, parameter sets. BrokenMedia where it tells none.
+    """Return a stream with this key frame's codec, size and parameter sets. Raises BrokenMedia if it has none.
 
-    The muxer can only be told these by another stream, so one is read from a file made here.
+    The muxer takes these only from another stream, so one is read from a file made here.
     """
     if frame.codec is Codec.H264:
         file, kind = frame.payload, "h264"
@@ -252,7 +251,7 @@ def describe(frame: VideoFrame) -> VideoStream:
 
 
 def _size(frame: VideoFrame) -> tuple[int, int]:
-    """Return width and height; VP8 tells them in ten bytes, the others' are found by the demuxer itself."""
+    """Return width and height: VP8 has them in its first ten bytes; for others the demuxer finds them."""
     if frame.codec is Codec.VP8 and len(frame.payload) >= 10:
         width, height = struct.unpack_from("<HH", frame.payload, 6)
         return width & 0x3FFF, height & 0x3FFF

@@ -1,17 +1,17 @@
-"""The chunks of a WAV file: whether its sound goes on behind the stated end, or ends before it."""
+"""The chunks of a WAV file: whether its sound continues after the stated end, or ends before it."""
 
 import struct
 from pathlib import Path
 
-LONG = (b"RF64", b"BW64")  # their sizes are 64 bits long and stand in a chunk of their own
-SLACK_BYTES = 4_096  # sizes that are wrong by so little are common, and harmless
-# Sizes from here up, and none, are what live recorders write; `ds64` has the real one of a long file.
+LONG = (b"RF64", b"BW64")  # their sizes have 64 bits and a chunk of their own
+SLACK_BYTES = 4_096  # such small errors of sizes are common and harmless
+# Live recorders write sizes from here up, or 0; `ds64` has the real size of a long file.
 OPEN_SIZES = (0, 0x7FFF_F000)
 _MOST_CHUNKS = 1_000
 
 
 def understates(path: Path) -> bool:
-    """Return whether sound goes on behind the end that the file states for it.
+    """Return whether sound continues after its stated end.
 
     A recorder that crashed leaves the sizes of its last update, or of its start.
     """
@@ -20,7 +20,7 @@ def understates(path: Path) -> bool:
 
 
 def stated_end(path: Path) -> int | None:
-    """Return where the file says that its sound ends, in bytes; None where it leaves that open."""
+    """Return the stated end of the sound in bytes; None if the file leaves it open."""
     with path.open("rb") as file:
         is_long = file.read(12)[:4] in LONG
         long_size = 0
@@ -43,7 +43,7 @@ def stated_end(path: Path) -> int | None:
 
 
 def _chunks_follow(path: Path, at: int, size: int) -> bool:
-    """Return whether nothing but chunks stands between a place and the end of the file."""
+    """Return whether only chunks follow between a position and the end of the file."""
     with path.open("rb") as file:
         at += at % 2
         for _ in range(_MOST_CHUNKS):

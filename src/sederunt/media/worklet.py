@@ -1,4 +1,4 @@
-"""Blocks of samples from the worklet backend, made into Opus packets on the same timeline."""
+"""Turn blocks of samples from the worklet backend into Opus packets on the same timeline."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from sederunt.media.anchor import Anchor
 from sederunt.media.sequence import Counts, Reorder, unwrap
 from sederunt.model.audio import CapturedFrame
 
-RATES = range(8_000, 192_001)  # Hz that a page's audio can have; one Hz made 48,000 takes all memory there is
-QUIET = 1  # a block with no sample beyond this holds digital silence
-HUSHED = 330  # -40 dB: in a block with no sample beyond this, nobody hears a hole
-DRIFT_MS = 40.0  # less than this is jitter
-DRIFT_BLOCKS = 5  # the least late of so many tells how far a clock has fallen behind
-JUMP_MS = 800.0  # the live mix waits a second, and no longer
-QUIET_BLOCKS_ENCODED = 2  # so that the encoder can fade; after these nothing is sent, as with DTX
+RATES = range(8_000, 192_001)  # rates in Hz of a page's audio; resampling 1 Hz to 48,000 would take all memory
+QUIET = 1  # a block without a sample above this is digital silence
+HUSHED = 330  # -40 dB: in a block without a sample above this, a hole is inaudible
+DRIFT_MS = 40.0  # below this it is jitter
+DRIFT_BLOCKS = 5  # the least late of so many blocks shows how far a clock has fallen behind
+JUMP_MS = 800.0  # the live mix waits a second at most
+QUIET_BLOCKS_ENCODED = 2  # lets the encoder fade; after these nothing is sent, as with DTX
 
 _Placed = tuple[float, CapturedFrame, bytes]
 
@@ -25,11 +25,11 @@ _Placed = tuple[float, CapturedFrame, bytes]
 class Blocks:
     """One track's PCM16 frames, each stamped by the page with the time of its first sample.
 
-    A missing block, or a run of silence, ends a run of packets; sound begins the next.
+    A missing block, or silence, ends a run of packets; sound begins the next.
 
-    The clock of a page's audio stands still, some milliseconds at a time, whenever a busy machine wakes it too late
-    (measured: up to 90 ms a second beside thirty browsers), and its sound goes on where it was: it comes later and
-    later. The hole that makes this good is put where nobody hears it: before a run, or in a hushed block.
+    When a busy machine wakes a page's audio too late, its clock stands still for some milliseconds (measured: up to
+    90 ms a second beside thirty browsers) and its sound continues from there, so it comes later and later. The hole
+    that corrects this is put where nobody hears it: before a run, or in a hushed block.
 
     Args:
         rate: of the samples, in Hz.
@@ -43,8 +43,8 @@ class Blocks:
         self._tick: int | None = None
         self._quiet = 0  # silent blocks in a row
         self._encoder: opus.PcmEncoder | None = None
-        self._sent_ms = 0.0  # where the encoder's next packet starts
-        self._end_ms = 0.0  # where its last block ended
+        self._sent_ms = 0.0  # start of the encoder's next packet
+        self._end_ms = 0.0  # end of its last block
         self._last: CapturedFrame | None = None
 
     @property
