@@ -106,7 +106,7 @@ def words_of(line: LiveLine) -> list[Word]:
 
 
 def _place(at_s: float, spans: Sequence[Stretch], wordless: Sequence[Stretch]) -> int | None:
-    """Return where a word at this moment belongs: a line's index; `_NOBODYS` or below, one number for each place between
+    """Return where a word at this moment belongs: a line's index; `_NOBODYS` or below, one number per place between
     lines; or None outside the wordless stretches.
     """
     index_behind = bisect_right(spans, at_s + NEAR_S, key=lambda span: span[0])
