@@ -53,19 +53,19 @@ def page_of(
     parts = (cursor or "0:0").split(":")
     if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
         raise ValueError("cursor must be the next_cursor of the page before.")
-    index, begin = int(parts[0]), int(parts[1])
+    index, offset = int(parts[0]), int(parts[1])
     lines: list[dict[str, Any]] = []
     characters_left = most_characters
     while index < len(segments):
         line = line_of(segments[index])
-        text = line["text"][begin:]
+        text = line["text"][offset:]
         if len(text) > characters_left and lines:
-            return lines, _cursor(index, begin)
+            return lines, _cursor(index, offset)
         lines.append({**line, "text": text[:characters_left]})
         if len(text) > characters_left:
-            return lines, _cursor(index, begin + characters_left)
+            return lines, _cursor(index, offset + characters_left)
         characters_left -= len(text)
-        index, begin = index + 1, 0
+        index, offset = index + 1, 0
         if characters_left <= 0 and index < len(segments):
             return lines, _cursor(index, 0)
     return lines, None
@@ -122,5 +122,5 @@ def _newest(lines: list[dict[str, Any]], most_characters: int) -> list[dict[str,
     return newest[::-1]
 
 
-def _cursor(index: int, begin: int) -> str:
-    return f"{index}:{begin}"
+def _cursor(index: int, offset: int) -> str:
+    return f"{index}:{offset}"

@@ -105,13 +105,13 @@ class Anchor(Generic[Item]):
         return start_ms, item
 
     def _settle_doubted(self) -> list[tuple[float, Item]]:
-        placed = []
+        placements = []
         for tick, length_ms, _, item in self._doubted:
             start_ms = self._start_ms(tick)
             self._end_ms = start_ms + length_ms
-            placed.append((start_ms, item))
+            placements.append((start_ms, item))
         self._doubted = []
-        return placed
+        return placements
 
     def _start_ms(self, tick: int) -> float:
         assert self._zero_ms is not None

@@ -212,9 +212,9 @@ class _Recording:
     def _voices(self) -> Iterator[Voice]:
         return (track.voice for track in self._tracks.values())
 
-    def _mark_heard(self, first: int, count: int) -> None:
+    def _mark_heard(self, first_sample: int, count: int) -> None:
         slot = opus.RATE // 50
-        start, end = first // slot, max(first // slot + 1, (first + count) // slot)
+        start, end = first_sample // slot, max(first_sample // slot + 1, (first_sample + count) // slot)
         if end > len(self._heard):
             self._heard.extend(bytes(end - len(self._heard)))
         self._heard[start:end] = b"\x01" * (end - start)

@@ -165,9 +165,9 @@ class _File:
 class _TakenOver:
     """Copies the only source's frames."""
 
-    def __init__(self, file: _File, first: VideoFrame) -> None:
+    def __init__(self, file: _File, first_frame: VideoFrame) -> None:
         self._file = file
-        self._stream = add_video_track(file.container, first.source, describe(first))
+        self._stream = add_video_track(file.container, first_frame.source, describe(first_frame))
         self.written = 0
 
     def take(self, frame: VideoFrame) -> None:

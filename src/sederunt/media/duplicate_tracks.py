@@ -61,18 +61,18 @@ class DuplicateTracks(Generic[T]):
         """
         self._forget(at_ms)
         telling_payload = payload if self._tells(track, payload, at_ms) else None
-        other = None if telling_payload is None else self._counterpart(track, telling_payload, at_ms)
-        if other is not None:
-            later = self._twins.setdefault(max(track, other), _Twin(min(track, other)))
+        other_track = None if telling_payload is None else self._counterpart(track, telling_payload, at_ms)
+        if other_track is not None:
+            later = self._twins.setdefault(max(track, other_track), _Twin(min(track, other_track)))
             later.alike, later.alone = later.alike + 1, 0
-            if other > track:
+            if other_track > track:
                 self._drop(later, payload)
         twin = self._twins.get(track)
         if twin is None:
             return [item]
         if twin.alike < ALIKE:
-            return [item, *self._count_alone(track, twin, telling_payload is not None and other is None)]
-        if other is not None and other < track:
+            return [item, *self._count_alone(track, twin, telling_payload is not None and other_track is None)]
+        if other_track is not None and other_track < track:
             self.left_out += 1
         else:
             twin.held.append(_HeldPacket(item, telling_payload, at_ms, now_ms + WITHIN_MS))
@@ -95,9 +95,9 @@ class DuplicateTracks(Generic[T]):
 
     def _counterpart(self, track: int, payload: bytes, at_ms: float) -> int | None:
         """Return the other track that brought a packet; note the packet if there is none yet."""
-        other, other_ms = self._recent.get(payload, (track, 0.0))
-        if other != track and abs(at_ms - other_ms) <= WITHIN_MS:
-            return other
+        other_track, other_ms = self._recent.get(payload, (track, 0.0))
+        if other_track != track and abs(at_ms - other_ms) <= WITHIN_MS:
+            return other_track
         self._recent[payload] = track, at_ms
         self._recent.move_to_end(payload)
         return None

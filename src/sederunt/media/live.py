@@ -136,20 +136,20 @@ class LiveSound:
             if ear.sounding and ear.reached < self._base + count:
                 for at, samples in ear.fall_silent():
                     self._add(at, samples)
-        limited = self._limiter.limit(self._sum[:count].copy())
+        output = self._limiter.limit(self._sum[:count].copy())
         self._sum[:-count] = self._sum[count:]
         self._sum[-count:] = 0
         self._base += count
         self._ahead = 0  # from now on the limiter is one hop ahead of the blocks
-        return _as_pcm(limited).astype("<i2", copy=False).tobytes()
+        return _as_pcm(output).astype("<i2", copy=False).tobytes()
 
     def _add(self, at: int, samples: Samples) -> None:
         """Add to the sum. Sound that comes after its block was released, or lies far in the future, is dropped."""
-        first = at - self._base
-        if first < 0:
-            samples, first = samples[-first:], 0
-        samples = samples[: max(0, len(self._sum) - first)]
-        self._sum[first : first + len(samples)] += samples
+        offset = at - self._base
+        if offset < 0:
+            samples, offset = samples[-offset:], 0
+        samples = samples[: max(0, len(self._sum) - offset)]
+        self._sum[offset : offset + len(samples)] += samples
 
 
 class _Ear:

@@ -100,13 +100,13 @@ class Mixer:
 
     def add(self, at: int, samples: Samples) -> None:
         """Add sound from a sample of the recording on. Sound before the buffer or after the end is dropped."""
-        first = at - self._base
-        if first < 0:
-            samples, first = samples[-first:], 0
+        offset = at - self._base
+        if offset < 0:
+            samples, offset = samples[-offset:], 0
         if self._end is not None:
-            samples = samples[: max(0, self._end - self._base - first)]
-        self._sum[first : first + len(samples)] += samples
-        self._reached = max(self._reached, self._base + first + len(samples))
+            samples = samples[: max(0, self._end - self._base - offset)]
+        self._sum[offset : offset + len(samples)] += samples
+        self._reached = max(self._reached, self._base + offset + len(samples))
 
     def finish(self, voices: Iterator[Voice]) -> int:
         """Give out everything up to the end, and return the end in samples."""
@@ -152,27 +152,27 @@ class Limiter:
 
     def flush(self) -> Samples:
         """Return the last hops."""
-        rest = np.concatenate((self._held, np.zeros(-len(self._held) % self._hop, dtype=np.float32)))
+        padded_samples = np.concatenate((self._held, np.zeros(-len(self._held) % self._hop, dtype=np.float32)))
         held_length, self._held = len(self._held), np.zeros(0, dtype=np.float32)
-        return self._turn_down(rest, rest[:0])[:held_length]
+        return self._turn_down(padded_samples, padded_samples[:0])[:held_length]
 
     def _turn_down(self, samples: Samples, ahead: Samples) -> Samples:
         extended = np.concatenate((samples, ahead))
         peaks = np.abs(extended).reshape(-1, self._hop).max(axis=1) if len(samples) else np.zeros(0)
         if self._gain == 1.0 and peaks.max(initial=0.0) <= CEILING:
             return samples
-        allowed = np.minimum(1.0, CEILING / np.maximum(peaks, 1e-9))
-        gains = self._gains(allowed, len(samples) // self._hop)
+        highest_gains = np.minimum(1.0, CEILING / np.maximum(peaks, 1e-9))
+        gains = self._gains(highest_gains, len(samples) // self._hop)
         curve = np.interp(np.arange(len(samples)), np.arange(len(gains)) * self._hop, gains).astype(np.float32)
-        limited: Samples = np.clip(samples * curve, -CEILING, CEILING)
-        return limited
+        output: Samples = np.clip(samples * curve, -CEILING, CEILING)
+        return output
 
-    def _gains(self, allowed: npt.NDArray[np.float64], hops: int) -> list[float]:
+    def _gains(self, highest_gains: npt.NDArray[np.float64], hops: int) -> list[float]:
         """Return the gain at each border between hops: low enough for both sides, rising slowly."""
-        gains = [min(self._gain, float(allowed[0]))] if hops else [self._gain]
+        gains = [min(self._gain, float(highest_gains[0]))] if hops else [self._gain]
         for hop in range(hops):
-            next_gain = float(allowed[hop + 1]) if hop + 1 < len(allowed) else 1.0
-            gains.append(min(float(allowed[hop]), next_gain, gains[-1] + RELEASE, 1.0))
+            next_gain = float(highest_gains[hop + 1]) if hop + 1 < len(highest_gains) else 1.0
+            gains.append(min(float(highest_gains[hop]), next_gain, gains[-1] + RELEASE, 1.0))
         self._gain = gains[-1]
         return gains
 

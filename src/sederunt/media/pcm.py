@@ -117,18 +117,18 @@ class PolarityMixer:
     def sum(self, first: Samples, second: Samples) -> Samples:
         """Return the next samples of the mix."""
         step = round(MIX_MEMORY_S * RATE)
-        mixed = np.empty_like(first)
+        mix = np.empty_like(first)
         for at in range(0, len(first), step):
             part = slice(at, at + step)
             self._look(first[part], second[part])
-            mixed[part] = first[part] + self._sign * second[part]
-        return mixed
+            mix[part] = first[part] + self._sign * second[part]
+        return mix
 
     def _look(self, first: Samples, second: Samples) -> None:
-        one, other = first.reshape(-1), second.reshape(-1)
+        flat_first, flat_second = first.reshape(-1), second.reshape(-1)
         remaining = np.exp(-len(first) / (MIX_MEMORY_S * RATE))
-        self._power = remaining * self._power + float(one @ one + other @ other)
-        self._product = remaining * self._product + 2 * float(one @ other)
+        self._power = remaining * self._power + float(flat_first @ flat_first + flat_second @ flat_second)
+        self._product = remaining * self._product + 2 * float(flat_first @ flat_second)
         if self._power + self._product < CANCELLED * (self._power - self._product):
             self._sign = np.float32(-1)
         elif self._product > 0:
@@ -155,9 +155,9 @@ def _packets(container: InputContainer, index: int, sought_s: float | None) -> I
 
     The seek follows one track; if another one's packets begin later than sought, it is read from the file's beginning.
     """
-    for other in container.streams:
-        if other.index != index:
-            other.discard = Discard.all
+    for stream in container.streams:
+        if stream.index != index:
+            stream.discard = Discard.all
     packets = container.demux(container.streams[index])
     packet = _next(packets)
     if sought_s is not None and len(container.streams.audio) > 1 and not _is_before(packet, sought_s):
@@ -228,12 +228,12 @@ def _runs(frames: Iterator[AudioFrame], begins_s: float, channels: int) -> Itera
 class _ResampledRun:
     """Contiguous frames, through one resampler."""
 
-    def __init__(self, first: AudioFrame, start_s: float, channels: int) -> None:
-        self._start_s, self._rate, self._form = start_s, first.sample_rate, _form(first)
+    def __init__(self, first_frame: AudioFrame, start_s: float, channels: int) -> None:
+        self._start_s, self._rate, self._form = start_s, first_frame.sample_rate, _form(first_frame)
         self._taken = self._given = 0
         self._channels = channels
         # The resampler would add channels even if they cancel.
-        self._mixer = PolarityMixer() if channels == 1 and first.layout.nb_channels > 1 else None
+        self._mixer = PolarityMixer() if channels == 1 and first_frame.layout.nb_channels > 1 else None
         # 16 bit, since only then does the resampler keep a sum of channels within full scale.
         layout = "mono" if channels == 1 and self._mixer is None else "stereo"
         self._resampler = av.AudioResampler(format="s16", layout=layout, rate=RATE)

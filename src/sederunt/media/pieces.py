@@ -93,7 +93,7 @@ def _template() -> AudioStream:
     """
     tags = b"OpusTags" + struct.pack("<II", 0, 0)
     pages = (opus.header(), 0, 2), (tags, 0, 0), (b"\xf8\xff\xfe", 960, 4)
-    file = b"".join(_ogg_page(content, number, *rest) for number, (content, *rest) in enumerate(pages))
+    file = b"".join(_ogg_page(content, number, *page_fields) for number, (content, *page_fields) in enumerate(pages))
     container = av.open(io.BytesIO(file), format="ogg")
     return container.streams.audio[0]
 

@@ -46,8 +46,8 @@ def probe(path: Path) -> MediaFacts:
         duration_s, stated_s = _duration_s(container, kind, has_joins=has_joins, counts_packets=counts_packets)
         ends_early = lacks_bytes or _ends_before(duration_s, stated_s, kind)
         if len(tracks) < len(container.streams.audio):
-            excluded = [stream for stream in container.streams.audio if stream not in tracks]
-            duration_s = min(duration_s, _end_without(container, excluded))
+            excluded_tracks = [stream for stream in container.streams.audio if stream not in tracks]
+            duration_s = min(duration_s, _end_without(container, excluded_tracks))
         if duration_s <= 0:
             raise BrokenMedia("The file holds no sound: its length is 0 seconds.")
         return MediaFacts(
@@ -125,16 +125,16 @@ def _ends_before(reached_s: float, stated_s: float, kind: ContainerKind) -> bool
     return stated_s > 2 * tail_s and reached_s < stated_s - tail_s
 
 
-def _end_without(container: InputContainer, excluded: Collection[AudioStream]) -> float:
+def _end_without(container: InputContainer, excluded_tracks: Collection[AudioStream]) -> float:
     """Return the end of the last packet outside these tracks."""
     container.seek(0)
-    return _last_end_s(container, excluded)
+    return _last_end_s(container, excluded_tracks)
 
 
-def _last_end_s(container: InputContainer, excluded: Collection[AudioStream] = ()) -> float:
+def _last_end_s(container: InputContainer, excluded_tracks: Collection[AudioStream] = ()) -> float:
     """Return the end of the last packet, in seconds from the file's start."""
     begins_s = origin_s(container)
-    excluded_indexes = {stream.index for stream in excluded}
+    excluded_indexes = {stream.index for stream in excluded_tracks}
     ends = {stream.index: _SoundEnd() for stream in container.streams.audio}
     end_s = 0.0
     try:

@@ -123,7 +123,7 @@ class _ForkServer:
     def _give_up(self, asker: Any) -> None:
         """Kill an abandoned reader; `_reap` does the rest."""
         self._selector.unregister(asker)
-        for reader in (reader for reader, other in self._readers.items() if other is asker):
+        for reader in (reader for reader, reader_asker in self._readers.items() if reader_asker is asker):
             os.kill(reader, signal.SIGKILL)
 
 

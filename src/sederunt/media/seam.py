@@ -62,8 +62,8 @@ def seam(earlier: Sequence[Packet], later: Sequence[Packet]) -> Seam | None:
     until_s = first_s - (ahead_s or 0.0)
     if max(packet.start + packet.duration for packet in earlier) <= until_s:
         return None
-    repeated = {} if ahead_s is None else {payload: at_s - ahead_s for payload, at_s in _once(later).items()}
-    return Seam(earlier=Fit(until_s=until_s, repeated=repeated), later=Fit(shift_s=-(ahead_s or 0.0)))
+    repeated_starts = {} if ahead_s is None else {payload: at_s - ahead_s for payload, at_s in _once(later).items()}
+    return Seam(earlier=Fit(until_s=until_s, repeated=repeated_starts), later=Fit(shift_s=-(ahead_s or 0.0)))
 
 
 def _ahead_s(earlier: Sequence[Packet], later: Sequence[Packet]) -> float | None:

@@ -121,9 +121,9 @@ class Timeline:
             for key in idle[: len(idle) // 2]:
                 del self._streams[key]
 
-    def _place(self, placed: Sequence[_Placed], packets: list[Packet]) -> None:
+    def _place(self, placements: Sequence[_Placed], packets: list[Packet]) -> None:
         """Add these to `packets`, except those before the recording and repeats."""
-        for item in placed:
+        for item in placements:
             start_ms, frame, payload = item
             if start_ms < self._started_ms - 0.5:
                 self._counts.early += 1
@@ -131,8 +131,8 @@ class Timeline:
             kept_items = self._twins.sift(frame.track, payload, item, at_ms=start_ms, now_ms=self._now_ms)
             self._keep(kept_items, packets)
 
-    def _keep(self, placed: Sequence[_Placed], packets: list[Packet]) -> None:
-        for start_ms, frame, payload in placed:
+    def _keep(self, placements: Sequence[_Placed], packets: list[Packet]) -> None:
+        for start_ms, frame, payload in placements:
             duration = opus.packet_samples(payload) / opus.RATE
             start = (start_ms - self._started_ms) / 1000
             source, voices = self._source_of(frame)
@@ -197,20 +197,20 @@ class _OpusStream:
         return self._reorder.holds_any or self._anchor.holds_any
 
     def take(self, frame: CapturedFrame) -> list[_Placed]:
-        near = frame.timestamp if self._tick is None else self._tick
-        tick = self._tick = unwrap(frame.timestamp, near, 32)
+        reference_tick = frame.timestamp if self._tick is None else self._tick
+        tick = self._tick = unwrap(frame.timestamp, reference_tick, 32)
         payload = self._open_envelope(tick, frame.payload) if frame.codec is Codec.RED else frame.payload
         return self._let_go(self._reorder.put(frame.sequence, frame.at_ms, (tick, payload, frame)))
 
     def tick(self, now_ms: float) -> list[_Placed]:
-        placed = self._let_go(self._reorder.ready(now_ms))
-        placed.extend((start_ms, frame, payload) for start_ms, (frame, payload) in self._anchor.tick(now_ms))
-        return placed
+        placements = self._let_go(self._reorder.ready(now_ms))
+        placements.extend((start_ms, frame, payload) for start_ms, (frame, payload) in self._anchor.tick(now_ms))
+        return placements
 
     def drain(self) -> list[_Placed]:
-        placed = self._let_go(self._reorder.drain())
-        placed.extend((start_ms, frame, payload) for start_ms, (frame, payload) in self._anchor.drain())
-        return placed
+        placements = self._let_go(self._reorder.drain())
+        placements.extend((start_ms, frame, payload) for start_ms, (frame, payload) in self._anchor.drain())
+        return placements
 
     def _open_envelope(self, tick: int, envelope: bytes) -> bytes:
         """Return a RED frame's primary packet; keep its other packets while their places may still be empty."""
@@ -226,21 +226,21 @@ class _OpusStream:
                 self._spare.setdefault(tick - block.offset, block.payload)
         return primary.payload
 
-    def _let_go(self, released: Sequence[tuple[int, tuple[int, bytes, CapturedFrame]]]) -> list[_Placed]:
-        if released and not self._anchor.is_set:
-            self._anchor.set((tick, frame.at_ms) for _, (tick, _, frame) in released)
-        placed: list[_Placed] = []
-        for missing, (tick, payload, frame) in released:
+    def _let_go(self, released_frames: Sequence[tuple[int, tuple[int, bytes, CapturedFrame]]]) -> list[_Placed]:
+        if released_frames and not self._anchor.is_set:
+            self._anchor.set((tick, frame.at_ms) for _, (tick, _, frame) in released_frames)
+        placements: list[_Placed] = []
+        for missing, (tick, payload, frame) in released_frames:
             if missing:
-                placed.extend(self._fill_gap(missing, tick, frame))
+                placements.extend(self._fill_gap(missing, tick, frame))
             samples = self._samples_of(payload, frame)
             if not samples:
                 continue
             if tick == self._end - samples:  # the same packet under a new sequence number
                 self._counts.duplicates += 1
                 continue
-            placed.extend(self._send(tick, samples, frame.at_ms, frame, payload))
-        return placed
+            placements.extend(self._send(tick, samples, frame.at_ms, frame, payload))
+        return placements
 
     def _samples_of(self, payload: bytes, frame: CapturedFrame) -> int:
         if not frame.payload:
@@ -262,13 +262,13 @@ class _OpusStream:
 
     def _fill_gap(self, missing: int, gap_end: int, frame: CapturedFrame) -> list[_Placed]:
         """Fill the gap before `frame` from RED's repeats; count the rest as lost."""
-        placed: list[_Placed] = []
+        placements: list[_Placed] = []
         filled_count = 0
         for tick, payload in sorted(self._spare.items()):
             samples = opus.packet_samples(payload)
             if filled_count < missing and samples and self._end <= tick and tick + samples <= gap_end:
-                placed.extend(self._send(tick, samples, None, frame, payload))
+                placements.extend(self._send(tick, samples, None, frame, payload))
                 filled_count += 1
         self._counts.recovered += filled_count
         self._counts.lost += missing - filled_count
-        return placed
+        return placements

@@ -58,7 +58,7 @@ class VideoTimeline:
 
     def add(self, frames: Iterable[CapturedFrame]) -> list[VideoFrame]:
         """Take a batch; returns the pictures placed now, by start."""
-        placed: list[tuple[float, CapturedFrame]] = []
+        placements: list[tuple[float, CapturedFrame]] = []
         for frame in frames:
             if frame.codec not in VIDEO_CODECS:
                 self._other += 1
@@ -67,8 +67,8 @@ class VideoTimeline:
                 stream = self._streams.get(key)
                 if stream is None:
                     stream = self._streams[key] = _VideoStream(self._counts)
-                placed.extend(stream.take(frame))
-        return self._pictures(placed)
+                placements.extend(stream.take(frame))
+        return self._pictures(placements)
 
     def flush(self) -> list[VideoFrame]:
         """Return all held pictures, at the end of the recording."""
@@ -80,9 +80,9 @@ class VideoTimeline:
         shown_counts = {name: counts[name] for name in ("packets", "anchored_again", "early")}
         return {**shown_counts, "other": self._other, "sources": self._sources}
 
-    def _pictures(self, placed: Sequence[tuple[float, CapturedFrame]]) -> list[VideoFrame]:
+    def _pictures(self, placements: Sequence[tuple[float, CapturedFrame]]) -> list[VideoFrame]:
         pictures: list[VideoFrame] = []
-        for start_ms, frame in placed:
+        for start_ms, frame in placements:
             source = str(frame.csrcs[0]) if len(frame.csrcs) == 1 else f"track-{frame.track}"
             track_key = (source, frame.codec)
             if start_ms < self._started_ms:
@@ -115,20 +115,22 @@ class _VideoStream:
         self._number = 0
 
     def take(self, frame: CapturedFrame) -> list[tuple[float, CapturedFrame]]:
-        near = frame.timestamp if self._tick is None else self._tick
-        tick = self._tick = unwrap(frame.timestamp, near, 32)
+        reference_tick = frame.timestamp if self._tick is None else self._tick
+        tick = self._tick = unwrap(frame.timestamp, reference_tick, 32)
         self._number += 1  # pages give video frames no reliable sequence
         return self._place(self._order.put(self._number & 0xFFFF, frame.at_ms, (tick, frame)))
 
     def drain(self) -> list[tuple[float, CapturedFrame]]:
         return self._place(self._order.drain()) + self._anchor.drain()
 
-    def _place(self, released: Sequence[tuple[int, tuple[int, CapturedFrame]]]) -> list[tuple[float, CapturedFrame]]:
-        if released and not self._anchor.is_set:
-            self._anchor.set((tick, frame.at_ms) for _, (tick, frame) in released)
+    def _place(
+        self, released_frames: Sequence[tuple[int, tuple[int, CapturedFrame]]]
+    ) -> list[tuple[float, CapturedFrame]]:
+        if released_frames and not self._anchor.is_set:
+            self._anchor.set((tick, frame.at_ms) for _, (tick, frame) in released_frames)
         return [
             placed_frame
-            for _, (tick, frame) in released
+            for _, (tick, frame) in released_frames
             for placed_frame in self._anchor.place(tick, 0.0, frame.at_ms, frame)
         ]
 

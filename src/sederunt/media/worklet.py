@@ -52,8 +52,8 @@ class Blocks:
         return self._reorder.holds_any or self._anchor.holds_any
 
     def take(self, frame: CapturedFrame) -> list[_Placed]:
-        near = frame.timestamp if self._tick is None else self._tick
-        tick = self._tick = unwrap(frame.timestamp, near, 32)
+        reference_tick = frame.timestamp if self._tick is None else self._tick
+        tick = self._tick = unwrap(frame.timestamp, reference_tick, 32)
         return self._let_go(self._reorder.put(frame.sequence, frame.at_ms, (tick, frame)))
 
     def tick(self, now_ms: float) -> list[_Placed]:
@@ -62,11 +62,11 @@ class Blocks:
     def drain(self) -> list[_Placed]:
         return self._let_go(self._reorder.drain()) + self._encode(self._anchor.drain()) + self._end_run()
 
-    def _let_go(self, released: Sequence[tuple[int, tuple[int, CapturedFrame]]]) -> list[_Placed]:
-        if released and not self._anchor.is_set:
-            self._anchor.set((tick, frame.at_ms) for _, (tick, frame) in released)
+    def _let_go(self, released_frames: Sequence[tuple[int, tuple[int, CapturedFrame]]]) -> list[_Placed]:
+        if released_frames and not self._anchor.is_set:
+            self._anchor.set((tick, frame.at_ms) for _, (tick, frame) in released_frames)
         packets: list[_Placed] = []
-        for missing, (tick, frame) in released:
+        for missing, (tick, frame) in released_frames:
             self._counts.lost += missing
             if not frame.payload:
                 self._counts.empty += 1

@@ -61,7 +61,7 @@ def holder_of(token: str) -> bytes:
 def may_open(bot: Bot, kind: SocketKind, token: str, derive: Derive) -> bool:
     """Return whether a token opens this socket of the bot; compared in constant time."""
     try:
-        expected = socket_token(derive(bot.secret), kind, holder_of(token))
+        expected_token = socket_token(derive(bot.secret), kind, holder_of(token))
     except ValueError:
         return False
-    return bool(bot.secret) and hmac.compare_digest(expected.encode(), token.encode("utf-8", "replace"))
+    return bool(bot.secret) and hmac.compare_digest(expected_token.encode(), token.encode("utf-8", "replace"))

@@ -50,8 +50,11 @@ class Kept:
             self._marks.append((self.end, self.snapshot.copy()))
         if self._bytes > MOST_BYTES:
             count = len(self._texts) // 2
-            begin = self.start + count
-            self._marks = [(begin, self._snapshot_before(begin)), *(mark for mark in self._marks if mark[0] > begin)]
+            new_start = self.start + count
+            self._marks = [
+                (new_start, self._snapshot_before(new_start)),
+                *(mark for mark in self._marks if mark[0] > new_start),
+            ]
             self._bytes -= sum(map(len, self._texts[:count]))
             del self._texts[:count], self._sequences[:count]
             self.start += count

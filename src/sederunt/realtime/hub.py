@@ -89,13 +89,13 @@ class Hub:
 
     async def _close_beyond(self, most_bytes: int) -> None:
         """Close the channels without listeners, longest idle first, until the rest hold at most this much."""
-        waiting = sorted(
+        idle_channels = sorted(
             ((bot_id, candidate) for bot_id, candidate in self._channels.items() if not candidate.listeners),
             key=lambda entry: entry[1].left_at,
             reverse=True,
         )
-        cumulative_sizes = list(accumulate(channel.size for _, channel in waiting))
-        for (bot_id, channel), size in zip(waiting, cumulative_sizes, strict=True):
+        cumulative_sizes = list(accumulate(channel.size for _, channel in idle_channels))
+        for (bot_id, channel), size in zip(idle_channels, cumulative_sizes, strict=True):
             if size > most_bytes:
                 await self._close(bot_id, channel)
 

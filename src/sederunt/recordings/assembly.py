@@ -103,12 +103,12 @@ def _lacks_some(facts: Mapping[str, Any], keys: Sequence[str]) -> bool:
 async def _remove_merged(objects: Objects, bot_id: UUID, kind: str, facts: Mapping[str, Any]) -> None:
     """Remove the merged pieces; others stay until the bot's media are deleted."""
     keys = await _pieces(objects, bot_id, kind)
-    merged = set(facts.get("merged", keys))
-    if merged.issuperset(keys):
+    merged_keys = set(facts.get("merged", keys))
+    if merged_keys.issuperset(keys):
         await objects.delete_prefix(files_prefix(bot_id, kind))
         return
-    logger.warning("pieces came too late", action="pieces_late", bot_id=str(bot_id), count=len(set(keys) - merged))
-    for key in merged.intersection(keys):
+    logger.warning("pieces came too late", action="pieces_late", bot_id=str(bot_id), count=len(set(keys) - merged_keys))
+    for key in merged_keys.intersection(keys):
         await objects.delete(key)
 
 
@@ -125,11 +125,11 @@ async def _merge_and_store(
     folder: Path,
     believes_damage: bool,
 ) -> None:
-    mixed, tracks = folder / "sound.webm", folder / "tracks"
+    mixed_path, tracks = folder / "sound.webm", folder / "tracks"
     tracks.mkdir()
 
     def merge(pieces: Iterator[bytes | FittedPiece[Packet]], progress: Progress) -> AssemblyFacts:
-        return assemble(pieces, mixed=mixed, tracks=tracks, duration_s=layout.duration_s, progress=progress)
+        return assemble(pieces, mixed=mixed_path, tracks=tracks, duration_s=layout.duration_s, progress=progress)
 
     fits, extents = await fits_of(objects, keys), await extents_of(objects, keys)
     facts = asdict(await _with_pieces(objects, keys, merge, fits))
@@ -138,24 +138,24 @@ async def _merge_and_store(
     for path in sorted(tracks.iterdir()):
         await _store(objects, f"{prefix}/tracks/{path.name}", path)
         path.unlink()
-    recording = mixed
+    recording = mixed_path
     if pictures:
         try:
             recording = folder / "recording.webm"
             facts["video"] = await _film(
-                objects, pictures, fits, mixed, recording, replace(layout, duration_s=facts["duration_s"])
+                objects, pictures, fits, mixed_path, recording, replace(layout, duration_s=facts["duration_s"])
             )
         except (MediaError, av.FFmpegError, ValueError) as error:
             # The sound must survive without the pictures, which stay until the bot is deleted.
             logger.exception("pictures not composed", action="composition_failed", object=prefix)
-            recording, facts["video_failed"] = mixed, str(error)[:300]
+            recording, facts["video_failed"] = mixed_path, str(error)[:300]
     await _store(objects, f"{prefix}/recording.webm", recording)
     facts["merged"], facts["stays"] = [*keys, *pictures], extents
     await objects.put(f"{prefix}/tracks.json", json.dumps(facts).encode())
 
 
 async def _film(
-    objects: Objects, keys: list[str], sound: Mapping[str, Fit], mixed: Path, target: Path, layout: VideoLayout
+    objects: Objects, keys: list[str], sound: Mapping[str, Fit], mixed_path: Path, target: Path, layout: VideoLayout
 ) -> dict[str, Any]:
     """Compose the pictures with the sound into `target`, and check the result.
 
@@ -164,7 +164,7 @@ async def _film(
     """
 
     def work(pieces: Iterator[bytes | FittedPiece[VideoFrame]], progress: Progress) -> dict[str, Any]:
-        facts = compose(pieces, audio=mixed, target=target, layout=layout, progress=progress)
+        facts = compose(pieces, audio=mixed_path, target=target, layout=layout, progress=progress)
         composed = probe(target)
         if facts.sources and not composed.has_video:
             raise BrokenMedia(f"The composed recording has no pictures, of {facts.frames_read} that were kept.")
@@ -188,10 +188,10 @@ async def _with_pieces(
         fits: stay → which part of its pieces is kept, and where.
     """
     loop = asyncio.get_running_loop()
-    stopped = threading.Event()
+    stop_event = threading.Event()
 
     def check(_share: float = 0.0) -> None:
-        if stopped.is_set():
+        if stop_event.is_set():
             raise InterruptedError("nobody waits for this work any more")
 
     def pieces() -> Iterator[bytes | FittedPiece[Item]]:
@@ -205,7 +205,7 @@ async def _with_pieces(
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        stopped.set()
+        stop_event.set()
         await asyncio.wait({task}, timeout=STOPPING_S)  # the caller is about to remove its files
         raise
 
@@ -234,12 +234,12 @@ def remaining_gaps(gaps: Iterable[Gap], stays: Sequence[Sequence[float]]) -> tup
     """
     remaining: list[Gap] = []
     for gap in gaps:
-        rest = gap
+        open_gap = gap
         if gap.cause == HOST_LOST:
             stay_ends = [end for start, end in stays if start < gap.end - SHORTEST_GAP_S]
-            rest = replace(gap, start=round(max(gap.start, *stay_ends, 0.0), 3))
-        if rest == gap or rest.end - rest.start >= SHORTEST_GAP_S:
-            remaining.append(rest)
+            open_gap = replace(gap, start=round(max(gap.start, *stay_ends, 0.0), 3))
+        if open_gap == gap or open_gap.end - open_gap.start >= SHORTEST_GAP_S:
+            remaining.append(open_gap)
     return tuple(remaining)
 
 

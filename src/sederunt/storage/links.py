@@ -41,8 +41,8 @@ class Links:
 
         The signature is compared in constant time; any text may be passed in.
         """
-        expected = self._signature(resource, id, name, until)
-        is_genuine = hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace"))
+        expected_signature = self._signature(resource, id, name, until)
+        is_genuine = hmac.compare_digest(expected_signature.encode(), signature.encode("utf-8", "replace"))
         return is_genuine and now.timestamp() < int(until)
 
     def derive(self, text: str) -> bytes:

@@ -195,8 +195,8 @@ def _handed_over(at: float, pauses: Sequence[Interval]) -> float:
 
     `pauses` are in order.
     """
-    first = bisect_left(pauses, at - HANDED_WITHIN_S, key=lambda pause: pause[1])
-    nearby_pauses = pauses[first : bisect_right(pauses, at + HANDED_WITHIN_S, key=lambda pause: pause[0])]
+    first_index = bisect_left(pauses, at - HANDED_WITHIN_S, key=lambda pause: pause[1])
+    nearby_pauses = pauses[first_index : bisect_right(pauses, at + HANDED_WITHIN_S, key=lambda pause: pause[0])]
     candidates = [
         (end - start, -abs(min(max(at, start), end) - at), min(max(at, start), end)) for start, end in nearby_pauses
     ]
@@ -276,11 +276,11 @@ def _of_one(
     """
     pieces = [(somebody_else(piece, key, marks) or key, piece) for _, piece in _split(part, marks)]
     if turn is not None and len(pieces) > 1:
-        first, last = pieces[0][1], pieces[-1][1]
-        if part.start == turn.start and longest_pause_s(part, first.end) < turn.pause_before_s:
-            pieces[0] = (key, first)
-        if part.end == turn.end and longest_pause_s(part, last.start) < turn.pause_behind_s:
-            pieces[-1] = (key, last)
+        first_piece, last_piece = pieces[0][1], pieces[-1][1]
+        if part.start == turn.start and longest_pause_s(part, first_piece.end) < turn.pause_before_s:
+            pieces[0] = (key, first_piece)
+        if part.end == turn.end and longest_pause_s(part, last_piece.start) < turn.pause_behind_s:
+            pieces[-1] = (key, last_piece)
     if all(owner == key for owner, _ in pieces):
         pieces = [(key, part)]
     return [NamedUtterance(piece, owner, names[owner], None) for owner, piece in pieces]

@@ -96,13 +96,13 @@ async def transcribe_bot(
     needs_no_guess = is_known(config.lang) or len(tracks) < 2
     likely_lang = None if needs_no_guess or transcriber.joins else await transcriber.language(tracks)
     is_masked, doubts = True, list[Doubt]()
-    async for track, mixed, result in transcriber.results(tracks, likely_lang):
+    async for track, has_several, result in transcriber.results(tracks, likely_lang):
         speeches.append(
             SourceSpeech(
                 source=track["source"],
                 utterances=in_language(result.utterances, result.detected_lang or config.lang),
-                mixed=mixed,
-                diarized=mixed and result.diarized,
+                mixed=has_several,
+                diarized=has_several and result.diarized,
             )
         )
         is_masked = is_masked and result.masked
@@ -169,26 +169,26 @@ class TrackTranscriber:
         self, tracks: Sequence[dict[str, Any]], likely_lang: str | None
     ) -> AsyncIterator[tuple[dict[str, Any], bool, Result]]:
         """Return each track, whether several people are in it, and its result."""
-        mixed = [is_mixed(track["source"], self._request.roster.sources) for track in tracks]
+        mixed_flags = [is_mixed(track["source"], self._request.roster.sources) for track in tracks]
         if self.joins and self._settings.transcription.participants == "mix" and len(tracks) > 1:
             mix = {"source": MIX, "file": "recording.webm", "heard_s": sum(track["heard_s"] for track in tracks)}
             yield mix, True, await self._apart(mix)
             return
-        single_voice_tracks = [track for track, has_several in zip(tracks, mixed, strict=True) if not has_several]
+        single_voice_tracks = [track for track, has_several in zip(tracks, mixed_flags, strict=True) if not has_several]
         if self.joins and single_voice_tracks:
             for track, result in zip(single_voice_tracks, await self._joined(single_voice_tracks), strict=True):
                 yield track, False, result
-        for track, has_several in zip(tracks, mixed, strict=True):
+        for track, has_several in zip(tracks, mixed_flags, strict=True):
             if has_several and self.joins:
                 yield track, True, await self._apart(track)
         if not self.joins:
             for track, has_several, result in zip(
-                tracks, mixed, await self._each(tracks, mixed, likely_lang), strict=True
+                tracks, mixed_flags, await self._each(tracks, mixed_flags, likely_lang), strict=True
             ):
                 yield track, has_several, result
 
     async def _each(
-        self, tracks: Sequence[dict[str, Any]], mixed: Sequence[bool], likely_lang: str | None
+        self, tracks: Sequence[dict[str, Any]], mixed_flags: Sequence[bool], likely_lang: str | None
     ) -> list[Result]:
         """Return every track's result; tracks with most sound begin first, one more at once than there are cores."""
         places = asyncio.Semaphore(self._workload.cores + 1)
@@ -199,7 +199,7 @@ class TrackTranscriber:
                 return await self.transcribe(track, likely_lang, several_voices=has_several and not is_told_apart)
 
         order = sorted(range(len(tracks)), key=lambda index: -tracks[index]["heard_s"])
-        tasks = {index: asyncio.create_task(one(tracks[index], mixed[index])) for index in order}
+        tasks = {index: asyncio.create_task(one(tracks[index], mixed_flags[index])) for index in order}
         try:
             await asyncio.gather(*tasks.values())
         finally:

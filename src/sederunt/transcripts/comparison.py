@@ -109,11 +109,11 @@ def _edits_within(a: "np.ndarray[tuple[int], np.dtype[np.int64]]", b: "np.ndarra
         places = np.arange(low, high + 1)
         unreachable = len(a) + len(b)
         # The row above, at each place and one to the left; places outside the band are unreachable.
-        shifted = places - previous_low
-        above = np.where(shifted < len(previous), previous[np.minimum(shifted, len(previous) - 1)], unreachable) + 1
-        left = np.where(shifted > 0, previous[np.maximum(shifted - 1, 0)], unreachable)
-        replaced = left + (b[np.maximum(places - 1, 0)] != a[row - 1])
-        best = np.minimum(above, np.where(places > 0, replaced, unreachable))
+        offsets = places - previous_low
+        above = np.where(offsets < len(previous), previous[np.minimum(offsets, len(previous) - 1)], unreachable) + 1
+        diagonal = np.where(offsets > 0, previous[np.maximum(offsets - 1, 0)], unreachable)
+        replacement = diagonal + (b[np.maximum(places - 1, 0)] != a[row - 1])
+        best = np.minimum(above, np.where(places > 0, replacement, unreachable))
         previous = np.minimum.accumulate(best - places) + places
         previous_low = low
     return int(previous[len(b) - previous_low])
@@ -146,18 +146,18 @@ def _stretches(
 ) -> Iterator[tuple[float, list[SpokenWord], list[SpokenWord]]]:
     ours: list[SpokenWord] = []
     theirs: list[SpokenWord] = []
-    begin = speech_end = 0.0
+    row_start = speech_end = 0.0
     tagged_words = [*((True, word) for word in first), *((False, word) for word in second)]
     for is_first, word in sorted(tagged_words, key=lambda entry: entry[1].start):
-        if (ours or theirs) and _ends_row(word.start - begin, word.start - speech_end):
-            yield begin, ours, theirs
+        if (ours or theirs) and _ends_row(word.start - row_start, word.start - speech_end):
+            yield row_start, ours, theirs
             ours, theirs = [], []
         if not (ours or theirs):
-            begin = word.start
+            row_start = word.start
         (ours if is_first else theirs).append(word)
         speech_end = max(speech_end, word.end)
     if ours or theirs:
-        yield begin, ours, theirs
+        yield row_start, ours, theirs
 
 
 def _ends_row(length_s: float, pause_s: float) -> bool:

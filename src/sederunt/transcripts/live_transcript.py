@@ -58,9 +58,9 @@ def doubtful_time(lines: Iterable[LiveLine]) -> str | None:
             if word.end - word.start > LONGEST_WORD_S:
                 return f"one word lasts from {word.start:.1f} to {word.end:.1f} s"
     for voice_lines in lines_by_voice.values():
-        for before, after in pairwise(voice_lines):
-            if before.segment.end - after.segment.start > OVERLAP_S:
+        for earlier, later in pairwise(voice_lines):
+            if earlier.segment.end - later.segment.start > OVERLAP_S:
                 return (
-                    f"what one voice said until {before.segment.end:.1f} s goes on behind {after.segment.start:.1f} s"
+                    f"what one voice said until {earlier.segment.end:.1f} s goes on behind {later.segment.start:.1f} s"
                 )
     return None

@@ -74,12 +74,12 @@ def revision(lines: Sequence[LiveLine], wordless: Sequence[Stretch], read: Itera
     lines = sorted(lines, key=_span)
     spans = [_span(line) for line in lines]
     parts_by_line: defaultdict[int, list[Utterance]] = defaultdict(list)
-    added: list[Utterance] = []
+    new_utterances: list[Utterance] = []
     for utterance in read:
         places: list[int | None] = [_place((word.start + word.end) / 2, spans, wordless) for word in utterance.words]
         for place, part in runs(utterance, places):
             if place is not None and place <= _NOBODYS:
-                added += cut_at_pauses(part, PAUSE_S)
+                new_utterances += cut_at_pauses(part, PAUSE_S)
             elif place is not None:
                 parts_by_line[place].append(part)
     published_words = [word for line in lines for word in words_of(line)]
@@ -94,7 +94,7 @@ def revision(lines: Sequence[LiveLine], wordless: Sequence[Stretch], read: Itera
         ),
         added=tuple(
             new_utterance
-            for utterance in added
+            for utterance in new_utterances
             if (new_utterance := _without_seam(utterance, published_words)) is not None
         ),
     )
@@ -135,10 +135,10 @@ def _without_seam(utterance: Utterance, published_words: Iterable[Word]) -> Utte
 
     None if no word is left.
     """
-    first, last, drops_first, drops_last = utterance.words[0], utterance.words[-1], False, False
+    first_word, last_word, drops_first, drops_last = utterance.words[0], utterance.words[-1], False, False
     for word in published_words:
-        drops_first |= folded(word.word) == folded(first.word) and abs(word.end - first.start) <= AROUND_S
-        drops_last |= folded(word.word) == folded(last.word) and abs(word.start - last.end) <= AROUND_S
+        drops_first |= folded(word.word) == folded(first_word.word) and abs(word.end - first_word.start) <= AROUND_S
+        drops_last |= folded(word.word) == folded(last_word.word) and abs(word.start - last_word.end) <= AROUND_S
     count = len(utterance.words)
     remaining = [
         part

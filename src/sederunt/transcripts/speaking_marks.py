@@ -87,11 +87,11 @@ class Marks:
         )
         self._stretches: list[tuple[float, float, tuple[str, ...]]] = []
         active: dict[str, int] = {}
-        since = 0.0
+        since_s = 0.0
         for moment, change, key in edges:
-            if moment > since and active:
-                self._stretches.append((since, moment, tuple(sorted(active))))
-            since = moment
+            if moment > since_s and active:
+                self._stretches.append((since_s, moment, tuple(sorted(active))))
+            since_s = moment
             active[key] = active.get(key, 0) + change
             if not active[key]:
                 del active[key]
@@ -100,10 +100,10 @@ class Marks:
     def within(self, start: float, end: float) -> Iterable[tuple[float, tuple[str, ...]]]:
         """Yield (seconds, who) of the marked time between two moments."""
         for index in range(max(0, bisect_right(self._starts, start) - 1), len(self._stretches)):
-            begin, finish, keys = self._stretches[index]
-            if begin >= end:
+            stretch_start, stretch_end, keys = self._stretches[index]
+            if stretch_start >= end:
                 return
-            length = min(finish, end) - max(begin, start)
+            length = min(stretch_end, end) - max(stretch_start, start)
             if length > 0:
                 yield length, keys
 
@@ -218,7 +218,7 @@ def overlap(some: Sequence[Interval], others: Sequence[Interval]) -> float:
             index += 1
         at = index
         while at < len(others) and others[at][0] < end:
-            begin, finish = others[at]
-            total += min(end, finish) - max(start, begin)
+            other_start, other_end = others[at]
+            total += min(end, other_end) - max(start, other_start)
             at += 1
     return total

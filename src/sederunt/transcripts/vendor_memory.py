@@ -50,8 +50,8 @@ class VendorMemory:
         self._loop = asyncio.get_running_loop()
 
     def read(self) -> Mapping[str, Any]:
-        stored: Mapping[str, Any] = self._wait_for(_read(self._objects, self._key))
-        return dict(_files(stored))
+        record: Mapping[str, Any] = self._wait_for(_read(self._objects, self._key))
+        return dict(_files(record))
 
     def write(self, notes: Mapping[str, Any]) -> None:
         data = json.dumps({**self._owner.to_json(), "files": notes}).encode()
@@ -86,10 +86,10 @@ class LiveCopies:
 async def keep_copies_only(objects: Objects, resource_id: UUID) -> None:
     """Forget the notes for another try, once the transcript is saved."""
     for key in await objects.keys(prefix_of(resource_id)):
-        stored = await _read(objects, key)
-        copies = {name: {"copies": notes["copies"]} for name, notes in _files(stored) if notes.get("copies")}
+        record = await _read(objects, key)
+        copies = {name: {"copies": notes["copies"]} for name, notes in _files(record) if notes.get("copies")}
         if copies:
-            await objects.put(key, json.dumps({**stored, "files": copies}).encode())
+            await objects.put(key, json.dumps({**record, "files": copies}).encode())
         else:
             await objects.delete(key)
 
@@ -98,16 +98,16 @@ async def copies_of(objects: Objects, resource_id: UUID) -> dict[str, list[Vendo
     """Return the vendors' copies of a resource, by the key of the object that notes them."""
     copies: dict[str, list[VendorCopy]] = {}
     for key in await objects.keys(prefix_of(resource_id)):
-        stored = await _read(objects, key)
-        credential = stored.get("credential_id")
+        record = await _read(objects, key)
+        credential = record.get("credential_id")
         copies[key] = [
             VendorCopy(
-                provider=stored["provider"],
-                account_id=UUID(stored["account_id"]),
+                provider=record["provider"],
+                account_id=UUID(record["account_id"]),
                 credential_id=UUID(credential) if credential else None,
                 copy=copy,
             )
-            for _, notes in _files(stored)
+            for _, notes in _files(record)
             for copy in notes.get("copies", ())
         ]
     return copies
@@ -118,12 +118,12 @@ def prefix_of(resource_id: UUID) -> str:
     return f"vendor/{resource_id}/"
 
 
-def _files(stored: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    return list(stored.get("files", {}).items())
+def _files(record: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    return list(record.get("files", {}).items())
 
 
 async def _read(objects: Objects, key: str) -> dict[str, Any]:
     if await objects.size(key) is None:
         return {}
-    stored: dict[str, Any] = json.loads(await objects.get(key))
-    return stored
+    record: dict[str, Any] = json.loads(await objects.get(key))
+    return record

@@ -48,9 +48,9 @@ class VoiceTurn:
 def longest_pause_s(part: Utterance, at: float) -> float:
     """Return the longest pause between two words near a moment."""
     pauses = (
-        after.start - word.end
-        for word, after in pairwise(part.words)
-        if abs((word.end + after.start) / 2 - at) <= PAUSE_NEAR_S
+        next_word.start - word.end
+        for word, next_word in pairwise(part.words)
+        if abs((word.end + next_word.start) / 2 - at) <= PAUSE_NEAR_S
     )
     return max(pauses, default=0.0)
 
@@ -59,15 +59,17 @@ def turns_of(parts: Mapping[int, Iterable[Utterance]]) -> dict[tuple[int, float]
     """Return the turn of each part, by the part's voice and start."""
     edges: list[Interval] = []
     places: dict[tuple[int, float], int] = {}
-    last: int | None = None
-    for start, end, number in sorted((part.start, part.end, number) for number, own in parts.items() for part in own):
-        if number == last:
+    last_number: int | None = None
+    for start, end, number in sorted(
+        (part.start, part.end, number) for number, voice_parts in parts.items() for part in voice_parts
+    ):
+        if number == last_number:
             edges[-1] = (edges[-1][0], max(edges[-1][1], end))
         else:
             edges.append((start, end))
-        last = number
+        last_number = number
         places[number, start] = len(edges) - 1
-    pauses = [inf, *(after[0] - before[1] for before, after in pairwise(edges)), inf]
+    pauses = [inf, *(following[0] - previous[1] for previous, following in pairwise(edges)), inf]
     turns = [VoiceTurn(*edge, *around) for edge, around in zip(edges, pairwise(pauses), strict=False)]
     return {part: turns[place] for part, place in places.items()}
 
@@ -86,9 +88,9 @@ def named_voices(matches: Mapping[int, MarkMatch], totals_s: Mapping[int, float]
             names[number] = key
     for number in numbers:
         if number not in names:
-            rest = matches[number].without(set(names.values()))
-            key = rest.sure(totals_s[number] * REST_SHARE)
-            if key is not None and rest.weight[key] >= REST_SHARE * sum(matches[number].weight.values()):
+            remaining_match = matches[number].without(set(names.values()))
+            key = remaining_match.sure(totals_s[number] * REST_SHARE)
+            if key is not None and remaining_match.weight[key] >= REST_SHARE * sum(matches[number].weight.values()):
                 names[number] = key
     return names
 
@@ -99,5 +101,9 @@ def somebody_else(part: Utterance, key: str, marks: Marks) -> str | None:
     if length_s < AGAINST_S:
         return None
     match = marks.match([(part.start, part.end)])
-    other = match.sure(length_s)
-    return other if other != key and other is not None and match.seconds[other] >= AGAINST_SHARE * length_s else None
+    other_key = match.sure(length_s)
+    return (
+        other_key
+        if other_key != key and other_key is not None and match.seconds[other_key] >= AGAINST_SHARE * length_s
+        else None
+    )

@@ -82,7 +82,7 @@ class Destinations:
 def receiver_of(url: str) -> str:
     """Return host and port of an address: they are slow or down together."""
     try:
-        parsed = httpx2.URL(url)
+        address = httpx2.URL(url)
     except httpx2.InvalidURL:
         return url
-    return f"{parsed.host}:{parsed.port or parsed.scheme}"
+    return f"{address.host}:{address.port or address.scheme}"

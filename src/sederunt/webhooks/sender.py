@@ -60,12 +60,12 @@ async def send(
             async with request as response:
                 status = response.status_code
                 requested_pause_s = retry_after_s(response.headers.get("retry-after"), at)
-                received = b""
+                answer_bytes = b""
                 async for block in response.aiter_raw():  # not decompressed: it could unpack to gigabytes
-                    received += block
-                    if len(received) >= _ANSWER_READ:
+                    answer_bytes += block
+                    if len(answer_bytes) >= _ANSWER_READ:
                         break
-                answer = received[:_ANSWER_READ].decode(errors="replace")
+                answer = answer_bytes[:_ANSWER_READ].decode(errors="replace")
     except TimeoutError:
         answer = answer_late(status, timeout_s)
     except DestinationError as error:
