@@ -1,1 +1,1 @@
-"""Where recordings lie: one interface over a folder or a bucket, and signed addresses to what lies there."""
+"""Storage of recordings: one interface over a folder or a bucket, and signed addresses of its objects."""
