@@ -27,8 +27,8 @@ def limits_of(settings: Settings) -> Mapping[str, float]:
 
 
 def _chosen(settings: Settings, row: Budget) -> float:
-    chosen: Any = reduce(getattr, row.setting.split("."), settings) if row.setting else None
-    return row.default if chosen is None else float(chosen)
+    value: Any = reduce(getattr, row.setting.split("."), settings) if row.setting else None
+    return row.default if value is None else float(value)
 
 
 class Rate:
@@ -54,10 +54,10 @@ class Rate:
         """Take one token: 0 where there was one, else the whole seconds until there is."""
         if not self._size:
             return 0
-        left = self._left(holder)
-        if left < 1:
-            return math.ceil((1 - left) / self._per_s)
-        self._keep(holder, left - 1)
+        tokens = self._left(holder)
+        if tokens < 1:
+            return math.ceil((1 - tokens) / self._per_s)
+        self._keep(holder, tokens - 1)
         if self._spent is not None:
             self._spent[holder] += 1
         return 0
@@ -66,9 +66,9 @@ class Rate:
         """Take tokens whether they are there or not; False where the bucket is overdrawn now."""
         if not self._size:
             return True
-        left = self._left(holder) - amount
-        self._keep(holder, left)
-        return left >= 0
+        tokens = self._left(holder) - amount
+        self._keep(holder, tokens)
+        return tokens >= 0
 
     def behind_s(self, holder: Hashable) -> float:
         """Return the seconds until an overdrawn bucket is empty; 0 for one that is not overdrawn."""
@@ -76,18 +76,18 @@ class Rate:
 
     def take_spent(self) -> Mapping[Hashable, int]:
         """Return what each holder has spent here since the last call, to be charged in other processes."""
-        spent, self._spent = self._spent or Counter(), Counter()
-        return spent
+        counts, self._spent = self._spent or Counter(), Counter()
+        return counts
 
     def _left(self, holder: Hashable) -> float:
         now = self._now()
-        left, since = self._buckets.get(holder, (self._size, now))
-        return min(self._size, left + (now - since) * self._per_s)
+        tokens, counted_at = self._buckets.get(holder, (self._size, now))
+        return min(self._size, tokens + (now - counted_at) * self._per_s)
 
-    def _keep(self, holder: Hashable, left: float) -> None:
+    def _keep(self, holder: Hashable, tokens: float) -> None:
         if len(self._buckets) >= MOST_KNOWN and holder not in self._buckets:
             self._buckets.clear()
-        self._buckets[holder] = (left, self._now())
+        self._buckets[holder] = (tokens, self._now())
 
 
 class Ledger:
@@ -114,10 +114,10 @@ class Ledger:
 
     def share(self, budget: str, holder: Hashable) -> float:
         """Return a holder's limit; an account's share of a process's places grows with its weight."""
-        row, most = BUDGETS[budget], self.most(budget)
+        row, limit = BUDGETS[budget], self.most(budget)
         if row.of is BudgetOwner.ACCOUNT and row.over is CountedOver.PROCESS and isinstance(holder, UUID):
-            return max(min(1.0, most), most * self.weight_of(holder))
-        return most
+            return max(min(1.0, limit), limit * self.weight_of(holder))
+        return limit
 
     def weight_of(self, account: UUID) -> float:
         """Return how many usual accounts one counts for."""
@@ -149,15 +149,15 @@ class Ledger:
 
     def give_back(self, budget: str, holder: Hashable, amount: int = 1) -> None:
         """Note that a holder has so much less."""
-        held = self._held[budget]
-        held[holder] -= amount
-        if held[holder] <= 0:
-            del held[holder]
+        amounts = self._held[budget]
+        amounts[holder] -= amount
+        if amounts[holder] <= 0:
+            del amounts[holder]
 
     def forget(self, holder: Hashable) -> None:
         """Give back all that a holder has."""
-        for held in self._held.values():
-            held.pop(holder, None)
+        for amounts in self._held.values():
+            amounts.pop(holder, None)
 
     @contextmanager
     def holding(self, budget: str, holder: Hashable, amount: int = 1) -> Iterator[None]:

@@ -63,17 +63,17 @@ def is_public(address: Address) -> bool:
     if isinstance(address, IPv4Address):
         is_global = address.is_global and not any(address in network for network in _CLOSED_V4)
         return is_global and not _is_own(address)
-    carried = _carried(address)
-    if carried is not None:
+    inner_address = _carried(address)
+    if inner_address is not None:
         # A public address in a wrapping would be let through by its nature, but nobody needs 6to4 or Teredo today,
         # and the relay decides where such a packet goes. The mapped form is just another spelling.
-        return address in _CARRIERS[0][0] and is_public(carried)
+        return address in _CARRIERS[0][0] and is_public(inner_address)
     return address in _GLOBAL_V6 and address.is_global and not _is_own(address)
 
 
 def _is_own(address: Address) -> bool:
     """Return whether an interface of this machine has this address now."""
-    return any(str(address) == own.address for each in psutil.net_if_addrs().values() for own in each)
+    return any(str(address) == entry.address for interface in psutil.net_if_addrs().values() for entry in interface)
 
 
 def refusal(url: str, *, allow_private: bool = False) -> str | None:
@@ -110,8 +110,8 @@ async def leads_to_public(url: str, *, within_s: float = 5.0, share: LookupShare
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or 443
-        found = await _resolve(host, port, within_s, share)
-        return bool(found) and all(map(is_public, found))
+        addresses = await _resolve(host, port, within_s, share)
+        return bool(addresses) and all(map(is_public, addresses))
     except (ValueError, httpcore2.ConnectError, httpcore2.ConnectTimeout):
         return False
 
@@ -147,9 +147,9 @@ async def opened(
     Raises DestinationError: retryable for faults of the network and for 5xx, 408, 425 and 429.
     """
     for _ in range(MOST_REDIRECTS + 1):
-        wrong = refusal(url, allow_private=allow_private)
-        if wrong:
-            raise DestinationError(wrong, retryable=False)
+        fault = refusal(url, allow_private=allow_private)
+        if fault:
+            raise DestinationError(fault, retryable=False)
         try:
             async with _answered(client, url, headers) as response:
                 if not response.has_redirect_location:
@@ -182,20 +182,20 @@ async def _answered(
 
 async def blocks_of(response: httpx2.Response) -> AsyncIterator[bytes]:
     """Yield a body as it comes. Raises DestinationError for one in crumbs: each of them costs as much as a block."""
-    came = 0
+    received_bytes = 0
     blocks = 0
     async for block in response.aiter_bytes():
-        came, blocks = came + len(block), blocks + 1
-        if blocks > MOST_CRUMBS and came < blocks * CRUMB_BYTES:
-            sentence = f"The address sends its answer in pieces of {came // blocks} bytes."
+        received_bytes, blocks = received_bytes + len(block), blocks + 1
+        if blocks > MOST_CRUMBS and received_bytes < blocks * CRUMB_BYTES:
+            sentence = f"The address sends its answer in pieces of {received_bytes // blocks} bytes."
             raise DestinationError(sentence, retryable=False)
         yield block
 
 
 def _check_status(response: httpx2.Response) -> None:
     if not response.is_success:
-        passing = response.is_server_error or response.status_code in (408, 425, 429)
-        raise DestinationError(f"The address answered with status {response.status_code}.", retryable=passing)
+        is_passing = response.is_server_error or response.status_code in (408, 425, 429)
+        raise DestinationError(f"The address answered with status {response.status_code}.", retryable=is_passing)
 
 
 def _check_encoding(response: httpx2.Response) -> None:
@@ -240,14 +240,14 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         if not self._allow_private and not _is_open_port(port):
             raise DestinationError(f"Port {port} is not open to us.", retryable=False)
         fault: Exception = httpcore2.ConnectError(f"{host} has no address")
-        found = await _resolve(host, port, timeout)
-        allowed = [address for address in found if self._allow_private or is_public(address)]
-        if found and not allowed:
+        addresses = await _resolve(host, port, timeout)
+        allowed = [address for address in addresses if self._allow_private or is_public(address)]
+        if addresses and not allowed:
             raise DestinationError(_PRIVATE, retryable=False)
         for address in allowed:
             try:
-                opened = self._inner.connect_tcp(str(address), port, timeout, local_address, socket_options)
-                return HeadLimited(await opened)
+                connection = self._inner.connect_tcp(str(address), port, timeout, local_address, socket_options)
+                return HeadLimited(await connection)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 fault = error
         raise fault
@@ -278,12 +278,12 @@ class HeadLimited(httpcore2.AsyncNetworkStream):
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self._head is None:
             return await self._inner.read(max_bytes, timeout)
-        found = await self._inner.read(min(max_bytes, HEAD_STEP_BYTES), timeout)
-        self._head += len(found)
+        data = await self._inner.read(min(max_bytes, HEAD_STEP_BYTES), timeout)
+        self._head += len(data)
         if self._head > MOST_HEAD_BYTES:
             sentence = f"The address sends more than {MOST_HEAD_BYTES:,} bytes before its answer begins."
             raise DestinationError(sentence, retryable=False)
-        return found
+        return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._head = self._head or 0

@@ -85,8 +85,8 @@ add = COUNTERS.add
 
 def cumulated(counts: Iterable[int]) -> Sequence[int]:
     """Return how many amounts were in each bucket or a smaller one."""
-    total, found = 0, []
+    total, totals = 0, []
     for count in counts:
         total += count
-        found.append(total)
-    return found
+        totals.append(total)
+    return totals

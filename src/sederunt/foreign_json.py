@@ -50,7 +50,7 @@ def _whole(value: Any) -> Any:
     if isinstance(value, str):
         return whole(value)
     if isinstance(value, list):
-        return [_whole(each) for each in value]
+        return [_whole(item) for item in value]
     if isinstance(value, dict):
-        return {whole(name): _whole(each) for name, each in value.items()}
+        return {whole(name): _whole(item) for name, item in value.items()}
     return value

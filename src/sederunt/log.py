@@ -15,14 +15,14 @@ from sederunt.terminal import plain, plain_lines
 @contextmanager
 def _hidden(name: str) -> Iterator[None]:
     """Let a module count as not installed for the block."""
-    loaded = sys.modules.get(name)
+    module = sys.modules.get(name)
     sys.modules[name] = None  # type: ignore[assignment]  # the language's own word for it
     try:
         yield
     finally:
         del sys.modules[name]
-        if loaded is not None:
-            sys.modules[name] = loaded
+        if module is not None:
+            sys.modules[name] = module
 
 
 with _hidden("rich"):  # 4 MB in every process, for tracebacks in a form that is not asked for here
@@ -79,8 +79,8 @@ def mark_reported(error: BaseException) -> None:
 
 def _unreported(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Drop a line about an error that is marked, or was raised because of one."""
-    about = event.get("exc_info")
-    error = sys.exc_info()[1] if about is True else about
+    exc_info = event.get("exc_info")
+    error = sys.exc_info()[1] if exc_info is True else exc_info
     while isinstance(error, BaseException):
         if getattr(error, "_is_reported", False):
             raise structlog.DropEvent

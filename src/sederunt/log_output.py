@@ -34,8 +34,8 @@ class LogOutput:
             with suppress(OSError, ValueError):
                 self._stream.write(text)
             return len(text)
-        told = lost_line(self._lost) if self._lost else ""
-        line = ("\n" if self._torn else "") + told + text
+        notice = lost_line(self._lost) if self._lost else ""
+        line = ("\n" if self._torn else "") + notice + text
         if self._taken(file, line.encode(errors="replace")):
             self._lost = 0
         else:
@@ -76,7 +76,7 @@ class LogOutput:
 
 def lost_line(count: int) -> str:
     """Return the line that says how many were lost."""
-    told = {"event": "log lines were lost: nobody took them", "level": "warning", "action": "log_lines_lost"}
+    fields = {"event": "log lines were lost: nobody took them", "level": "warning", "action": "log_lines_lost"}
     return (
-        json.dumps({**told, "lines": count, "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z")}) + "\n"
+        json.dumps({**fields, "lines": count, "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z")}) + "\n"
     )

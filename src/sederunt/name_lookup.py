@@ -32,21 +32,21 @@ class LookupThreads:
 
     def look_up(self, host: str, port: int) -> "Future[list[Address]]":
         """Return what will be every address of a host. Cancelled before its turn, it costs nothing."""
-        found: Future[list[Address]] = Future()
+        future: Future[list[Address]] = Future()
         with self._lock:
-            begins = self._free <= 0 and self._begun < self._most
-            self._begun += begins
-            self._free += begins - 1
-        self._wanted.put((host, port, found))
-        if begins:
+            starts_thread = self._free <= 0 and self._begun < self._most
+            self._begun += starts_thread
+            self._free += starts_thread - 1
+        self._wanted.put((host, port, future))
+        if starts_thread:
             threading.Thread(target=self._work, name="name lookup", daemon=True).start()
-        return found
+        return future
 
     def _work(self) -> None:
         while True:
-            host, port, found = self._wanted.get()
-            if found.set_running_or_notify_cancel():
-                _answer(host, port, found)
+            host, port, future = self._wanted.get()
+            if future.set_running_or_notify_cancel():
+                _answer(host, port, future)
             with self._lock:
                 self._free += 1
 
@@ -70,9 +70,9 @@ class LookupShare:
         self._begun = {lookup for lookup in self._begun if not lookup.done()}
         if len(self._begun) >= self._most:
             raise OSError(f"{self._most} names are being looked up already")
-        found = _THREADS.look_up(host, port)
-        self._begun.add(found)
-        return found
+        future = _THREADS.look_up(host, port)
+        self._begun.add(future)
+        return future
 
 
 async def addresses_of(
@@ -86,11 +86,11 @@ async def addresses_of(
         return await asyncio.wrap_future((share or _THREADS).look_up(host, port))
 
 
-def _answer(host: str, port: int, found: "Future[list[Address]]") -> None:
+def _answer(host: str, port: int, future: "Future[list[Address]]") -> None:
     try:
         entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
     except Exception as error:  # whatever it is, somebody waits for it
-        found.set_exception(error)
+        future.set_exception(error)
     else:
-        found.set_result(list(dict.fromkeys(addresses)))
+        future.set_result(list(dict.fromkeys(addresses)))

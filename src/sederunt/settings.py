@@ -513,11 +513,13 @@ def ignored(environment: Mapping[str, str]) -> list[str]:
 
 def _strange(environment: Mapping[str, str]) -> dict[str, str]:
     """Return what is to be said of each variable that looks like a setting and is none, by name."""
-    known = dict(_variables(Settings))
-    given = {name: name.upper().removesuffix(FROM_FILE) for name in environment if name.upper().startswith(PREFIX)}
-    known |= dict.fromkeys(OF_CLIENTS)
-    strange = sorted(name for name, wanted in given.items() if wanted not in known and not _is_entry(wanted, known))
-    return {name: _no_setting(name, list(known)) for name in strange}
+    variables = dict(_variables(Settings))
+    candidates = {name: name.upper().removesuffix(FROM_FILE) for name in environment if name.upper().startswith(PREFIX)}
+    variables |= dict.fromkeys(OF_CLIENTS)
+    unknown = sorted(
+        name for name, setting in candidates.items() if setting not in variables and not _is_entry(setting, variables)
+    )
+    return {name: _no_setting(name, list(variables)) for name in unknown}
 
 
 def _variables(model: type[BaseModel], *path: str) -> Iterator[tuple[str, Any]]:
@@ -529,16 +531,16 @@ def _variables(model: type[BaseModel], *path: str) -> Iterator[tuple[str, Any]]:
             yield from _variables(kind, *path, name)
 
 
-def _is_entry(name: str, known: Mapping[str, Any]) -> bool:
+def _is_entry(name: str, variables: Mapping[str, Any]) -> bool:
     """Return whether it is an entry of a setting that takes names of its own, such as
     SEDERUNT_STORAGE__OPTIONS__REGION.
     """
-    return any(get_origin(kind) is dict and name.startswith(setting + DELIMITER) for setting, kind in known.items())
+    return any(get_origin(kind) is dict and name.startswith(setting + DELIMITER) for setting, kind in variables.items())
 
 
-def _no_setting(name: str, known: list[str]) -> str:
-    near = get_close_matches(name.upper(), known, n=1, cutoff=0.8)
-    hint = f"; did you mean {near[0]}?" if near else ": `sederunt config` prints all that are."
+def _no_setting(name: str, names: list[str]) -> str:
+    matches = get_close_matches(name.upper(), names, n=1, cutoff=0.8)
+    hint = f"; did you mean {matches[0]}?" if matches else ": `sederunt config` prints all that are."
     return f"{name} is no setting{hint}"
 
 
@@ -550,11 +552,11 @@ def _faults(error: ValidationError) -> Iterator[str]:
 
 def _not_json(environment: Mapping[str, str]) -> str:
     """Return the names of the variables at fault: pydantic-settings names only their section."""
-    known = dict(_variables(Settings))
+    variables = dict(_variables(Settings))
     return ", ".join(
         name
         for name, value in environment.items()
-        if (kind := known.get(name.upper())) is not None and _is_structured(kind) and not _is_json(value)
+        if (kind := variables.get(name.upper())) is not None and _is_structured(kind) and not _is_json(value)
     )
 
 

@@ -44,8 +44,8 @@ class Origin:
     @property
     def trace_id(self) -> str:
         """Return the id of the trace; empty where there is none."""
-        found = _TRACEPARENT.fullmatch(self.traceparent)
-        return found.group(1) if found else ""
+        match = _TRACEPARENT.fullmatch(self.traceparent)
+        return match.group(1) if match else ""
 
 
 _NOBODY = Origin()
@@ -65,17 +65,17 @@ def origin_in(message: Mapping[str, Any]) -> Origin:
 def carried() -> dict[str, str]:
     """Return what a message that is written now has to carry."""
     origin = _origin.get()
-    told = {"request_id": origin.request_id, "traceparent": origin.traceparent}
-    return {name: value for name, value in told.items() if value}
+    fields = {"request_id": origin.request_id, "traceparent": origin.traceparent}
+    return {name: value for name, value in fields.items() if value}
 
 
 @contextmanager
 def continuing(origin: Origin) -> Iterator[None]:
     """Do what is in the block for a request."""
     token = _origin.set(origin)
-    told = {"request_id": origin.request_id, "trace_id": origin.trace_id}
+    fields = {"request_id": origin.request_id, "trace_id": origin.trace_id}
     try:
-        with log.bound(**{name: value for name, value in told.items() if value}):
+        with log.bound(**{name: value for name, value in fields.items() if value}):
             yield
     finally:
         _origin.reset(token)
@@ -126,23 +126,23 @@ def span(
     from opentelemetry.trace import SpanKind, StatusCode
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-    passing, origin = TraceContextTextMapPropagator(), _origin.get()
+    propagator, origin = TraceContextTextMapPropagator(), _origin.get()
     with _tracer.start_as_current_span(
         name,
-        context=passing.extract({"traceparent": origin.traceparent} if origin.traceparent else {}),
+        context=propagator.extract({"traceparent": origin.traceparent} if origin.traceparent else {}),
         kind=SpanKind[kind.upper()],
         attributes=dict(attributes),
         start_time=None if began_at is None else round(began_at.timestamp() * 1e9),
         record_exception=False,  # its words may hold content
         set_status_on_exception=False,
-    ) as opened:
+    ) as active_span:
         carrier: dict[str, str] = {}
-        passing.inject(carrier)
+        propagator.inject(carrier)
         try:
             with continuing(replace(origin, traceparent=carrier.get("traceparent", ""))):
-                yield opened
+                yield active_span
         except BaseException as error:
-            opened.set_status(StatusCode.ERROR, type(error).__name__)
+            active_span.set_status(StatusCode.ERROR, type(error).__name__)
             raise
 
 

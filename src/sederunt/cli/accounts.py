@@ -85,8 +85,8 @@ def webhook_secret(
         owner = await context.account(account)
         webhook_secrets = WebhookSecrets(context.database, context.sealer)
         overlap = timedelta(hours=overlap_hours)
-        kept = await (webhook_secrets.renew(owner.id, overlap) if renew else webhook_secrets.get(owner.id))
-        tell(kept.newest)
+        secrets = await (webhook_secrets.renew(owner.id, overlap) if renew else webhook_secrets.get(owner.id))
+        tell(secrets.newest)
 
     run(act, data, makes=True)
 
@@ -129,24 +129,24 @@ def login(
     Prints the account's id: `authentication.account_id` of a bot. Doing it again for the same address renews it.
     """
     display = os.environ.get("DISPLAY")
-    known = Service(service)
-    if known not in services_taking(AccountKind.SESSION):
-        raise typer.BadParameter(no_accounts(known))
-    sign_in_url = platform_of(known).accounts.sign_in_url
+    meeting_service = Service(service)
+    if meeting_service not in services_taking(AccountKind.SESSION):
+        raise typer.BadParameter(no_accounts(meeting_service))
+    sign_in_url = platform_of(meeting_service).accounts.sign_in_url
     if not display:
         raise typer.BadParameter(
             "There is no display to open a window on (DISPLAY is not set). Run this on a desktop, or sign in with a "
             "browser elsewhere and keep its storage state with `accounts add-meeting --state`."
         )
-    shown_on = display
+    window_display = display
 
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
         tell("Sign in, then close the window.", err=True)
-        state = await sign_in_by_hand(load().browser, sign_in_url, display=shown_on)
+        state = await sign_in_by_hand(load().browser, sign_in_url, display=window_display)
         if not state["cookies"]:
             raise InvalidConfig({"email": ["Nothing was signed in: the browser was left without a cookie."]})
-        sign_in = SignIn(service=known, email=email, state=state)
+        sign_in = SignIn(service=meeting_service, email=email, state=state)
         tell(str((await MeetingAccounts(context.database, context.sealer).keep_state(owner.id, sign_in)).id))
 
     run(act, data, makes=True)
@@ -160,13 +160,13 @@ def list_meeting(data: Data = None, account: AccountName = OF_DEFAULT, output: O
         owner = await context.account(account)
         rows = [
             {
-                "id": known.id,
-                "service": known.service,
-                "email": known.email,
-                "created_at": known.created_at,
-                "updated_at": known.updated_at,
+                "id": meeting_account.id,
+                "service": meeting_account.service,
+                "email": meeting_account.email,
+                "created_at": meeting_account.created_at,
+                "updated_at": meeting_account.updated_at,
             }
-            for known in await MeetingAccounts(context.database, context.sealer).of(owner.id)
+            for meeting_account in await MeetingAccounts(context.database, context.sealer).of(owner.id)
         ]
         show(rows, output=output, nothing="No meeting accounts yet: sederunt accounts add-meeting SERVICE EMAIL")
 
@@ -183,8 +183,8 @@ def remove_meeting(
 
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
-        known = MeetingAccounts(context.database, context.sealer)
-        await known.remove(uuid_of(meeting_account_id, "a meeting account"), owner.id)
+        meeting_accounts = MeetingAccounts(context.database, context.sealer)
+        await meeting_accounts.remove(uuid_of(meeting_account_id, "a meeting account"), owner.id)
         tell("Removed.", err=True)
 
     run(act, data)
@@ -195,11 +195,11 @@ def reseal(data: Data = None) -> None:
     """Seal every stored secret with the first of SEDERUNT_SECRET_KEYS; afterwards the older ones can go."""
 
     async def act(context: CommandContext) -> None:
-        done = await reseal_all(context.database, context.sealer)
-        tell(f"{done.changed} secrets were sealed anew.", err=True)
-        if done.unopened:
-            lost = "Where theirs is lost for good: sederunt accounts forget-sealed."
-            tell(f"{done.unopened} do not open with any key here and stay as they are. {lost}", err=True)
+        result = await reseal_all(context.database, context.sealer)
+        tell(f"{result.changed} secrets were sealed anew.", err=True)
+        if result.unopened:
+            advice = "Where theirs is lost for good: sederunt accounts forget-sealed."
+            tell(f"{result.unopened} do not open with any key here and stay as they are. {advice}", err=True)
 
     run(act, data)
 
@@ -214,15 +214,15 @@ def forget_sealed(
     """Remove the stored secrets that do not open, where the sealing key is lost; without --yes, show what would go."""
 
     async def act(context: CommandContext) -> None:
-        lost = await unopened(context.database, context.sealer)
-        for place, values in lost.items():
+        unreadable = await unopened(context.database, context.sealer)
+        for place, values in unreadable.items():
             tell(f"{len(values)} {place.told}")
-        if not lost:
+        if not unreadable:
             tell("Every stored secret opens: there is nothing to forget.", err=True)
         elif not yes:
             tell("Nothing was removed. With --yes they are; they do not come back, even if the key does.", err=True)
         else:
-            revoked = await forget(context.database, lost)
+            revoked = await forget(context.database, unreadable)
             tell(f"Removed, and {revoked} API keys revoked. `sederunt keys create NAME` makes a new one.", err=True)
 
     run(act, data, key_lost=True)

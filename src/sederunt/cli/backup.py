@@ -84,10 +84,10 @@ def _copy(database: Path, objects: Path, target: Path) -> int:
     """Copy the database, then the objects; returns how many there are."""
     # SQLite's own backup copies one moment, whatever is written meanwhile.
     with (
-        contextlib.closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as here,
-        contextlib.closing(sqlite3.connect(target / DATABASE)) as there,
+        contextlib.closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as source,
+        contextlib.closing(sqlite3.connect(target / DATABASE)) as copy,
     ):
-        here.backup(there)
+        source.backup(copy)
     # After the database: what was deleted meanwhile is missing in the copy, what came meanwhile does no harm in it.
     return _copy_objects(objects, target / "objects")
 
@@ -105,11 +105,11 @@ def _copy_objects(source: Path, target: Path) -> int:
     """Copy file by file; what is deleted under our hands is left out. Returns how many files there are in the copy."""
     count = 0
     for folder, _, names in os.walk(source, onerror=_unless_gone):
-        goal = target / Path(folder).relative_to(source)
-        goal.mkdir(parents=True, exist_ok=True, mode=0o700)
+        destination = target / Path(folder).relative_to(source)
+        destination.mkdir(parents=True, exist_ok=True, mode=0o700)
         for name in names:
             with contextlib.suppress(FileNotFoundError):
-                shutil.copy2(Path(folder, name), goal / name)
+                shutil.copy2(Path(folder, name), destination / name)
                 count += 1
     return count
 

@@ -130,12 +130,12 @@ def speakers(
     from sederunt.bench.speakers import Transcriber, bench_speakers
     from sederunt.bench.voices import bench_voices
 
-    missed = bench_voices(speech, data, model) if not kind or "voices" in kind else False
+    has_failed = bench_voices(speech, data, model) if not kind or "voices" in kind else False
     if kind != ["voices"]:
-        missed |= bool(
+        has_failed |= bool(
             asyncio.run(bench_speakers(kind, Transcriber(whisper=model, model=transcriber), cpu=cpu, repeats=repeats))
         )
-    raise typer.Exit(int(missed))
+    raise typer.Exit(int(has_failed))
 
 
 @app.command()

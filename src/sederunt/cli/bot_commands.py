@@ -62,7 +62,7 @@ def create(
             "initial_chat_message": greeting,
             "video": video,
         }
-        bot = await backend.ask("POST", "/bot", body={name: sent for name, sent in body.items() if sent is not None})
+        bot = await backend.ask("POST", "/bot", body={name: value for name, value in body.items() if value is not None})
         tell(plain(bot["id"]))
         if watch_it:
             await _watch(backend, bot["id"])
@@ -136,11 +136,11 @@ async def _followed(
     while True:
         query = {"since": since, "wait": 0 if since is None else _WAIT_S}
         patience_s = 0.0 if since is None else PATIENCE_S  # who was never there is not away
-        told = await _asked(backend, f"/bot/{bot_id}/live", patience_s, query)
-        for event in told["data"]:
+        answer = await _asked(backend, f"/bot/{bot_id}/live", patience_s, query)
+        for event in answer["data"]:
             tell_event(event)
-        since = told["next"]
-        if told["ended"]:
+        since = answer["next"]
+        if answer["ended"]:
             bot: Mapping[str, Any] = await _asked(backend, f"/bot/{bot_id}", PATIENCE_S)
             return bot
 
@@ -170,13 +170,13 @@ async def _asked(backend: Backend, path: str, patience_s: float, query: Mapping[
 
 def explained(bot: Mapping[str, Any]) -> list[str]:
     """Return why a bot is where it is, as lines."""
-    told = explain(bot)
+    explanation = explain(bot)
     facts = (
-        ("Why", told.summary),
+        ("Why", explanation.summary),
         ("Verdict", bot.get("verdict")),
-        ("Cause", told.cause),
-        ("Decided by", told.decided_by),
-        ("What helps", told.advice),
+        ("Cause", explanation.cause),
+        ("Decided by", explanation.decided_by),
+        ("What helps", explanation.advice),
     )
     return [f"{name}: {plain(value)}" for name, value in facts if value]
 
@@ -184,8 +184,13 @@ def explained(bot: Mapping[str, Any]) -> list[str]:
 def _tell(event: Mapping[str, Any]) -> None:
     lines, _ = happened([event], _MOST)
     for line in lines:
-        who = line.get("speaker") or line.get("name")
-        parts = [line.get("at"), line["what"], f"{who}:" if who and "text" in line else who, line.get("text")]
+        speaker = line.get("speaker") or line.get("name")
+        parts = [
+            line.get("at"),
+            line["what"],
+            f"{speaker}:" if speaker and "text" in line else speaker,
+            line.get("text"),
+        ]
         tell(plain("  ".join(str(part) for part in parts if part)))
 
 

@@ -83,8 +83,10 @@ def show_(
             del bot["secret"]  # opens its sockets
             events = [asdict(event) for event in view.events]
             participants = [asdict(participant) for participant in view.participants]
-            said = json.loads(view.segments_json)
-            tell_json({**bot, "events": events, "participants": participants, "transcript": said}, default=json_text)
+            segments = json.loads(view.segments_json)
+            tell_json(
+                {**bot, "events": events, "participants": participants, "transcript": segments}, default=json_text
+            )
         else:
             _tell(view, await _why(context, view))
 
@@ -104,9 +106,9 @@ def replay_(
     except (OSError, ValueError) as error:
         tell(f"Error: {sentence_of(error) or error}", err=True)
         raise typer.Exit(1) from None
-    found = journal.report(fold)
-    tell_json(found, indent=1)
-    if expected is not None and found != expected:
+    report = journal.report(fold)
+    tell_json(report, indent=1)
+    if expected is not None and report != expected:
         tell(f"Error: this is not what {expect} says.", err=True)
         raise typer.Exit(1)
 
@@ -119,14 +121,14 @@ def _print_changes(changes: Sequence[RosterChange]) -> None:
 
 async def _why(context: CommandContext, view: BotView) -> Mapping[str, Any]:
     """Return who was believed to be in the meeting, and on whose word; empty where that is not kept."""
-    stored = view.bot.evidence.get("why")
-    if stored is None:
+    key = view.bot.evidence.get("why")
+    if key is None:
         return {}
     try:
-        kept: Mapping[str, Any] = json.loads(await open_objects(context.settings).get(stored))
+        explanation: Mapping[str, Any] = json.loads(await open_objects(context.settings).get(key))
     except (FileNotFoundError, ValueError):
         return {}
-    return kept
+    return explanation
 
 
 def _as_told(view: BotView) -> dict[str, Any]:
@@ -146,16 +148,18 @@ def _tell(view: BotView, why: Mapping[str, Any]) -> None:
     tell(f"{plain(bot.config.bot_name)}  {bot.status}{reason}\n{plain(bot.config.meeting_url)}")
     for line in bot_commands.explained(_as_told(view)):
         tell(line)
-    for kind, stored in bot.evidence.items():
-        tell(f"Evidence: {kind} ({plain(stored)})")
+    for kind, key in bot.evidence.items():
+        tell(f"Evidence: {kind} ({plain(key)})")
     for event in view.events:
-        moved = f"{event.data.get('old_status')} → {event.data.get('new_status')}" if "new_status" in event.data else ""
-        tell(f"  {event.created_at:%H:%M:%S}  {event.event}  {plain(moved)}")
+        transition = (
+            f"{event.data.get('old_status')} → {event.data.get('new_status')}" if "new_status" in event.data else ""
+        )
+        tell(f"  {event.created_at:%H:%M:%S}  {event.event}  {plain(transition)}")
     if view.participants:
         tell("Participants: " + ", ".join(plain(participant.name) for participant in view.participants))
     for person in why.get("participants", ()):
-        told = "; ".join(f"{what}: {because}" for what, because in person.get("why", {}).items())
-        tell(plain(f"  {person.get('name')}: {told}"))
+        reasons = "; ".join(f"{claim}: {grounds}" for claim, grounds in person.get("why", {}).items())
+        tell(plain(f"  {person.get('name')}: {reasons}"))
     for segment in view.transcript.segments:
-        who = segment.speaker_name or f"Speaker {segment.speaker}"
-        tell(f"  [{segment.start:7.1f}] {plain(who)}: {plain(segment.transcript)}")
+        speaker = segment.speaker_name or f"Speaker {segment.speaker}"
+        tell(f"  [{segment.start:7.1f}] {plain(speaker)}: {plain(segment.transcript)}")

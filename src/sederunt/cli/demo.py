@@ -90,21 +90,21 @@ async def _send_and_watch(http: httpx2.AsyncClient, meeting_url: str, data: Path
 
 async def _watch(http: httpx2.AsyncClient, bot_id: str, meter: TreeMeter) -> tuple[dict[str, Any], Cost]:
     """Poll the bot twice a second and show status, speakers and time until it has ended."""
-    started = time.monotonic()
+    started_at = time.monotonic()
     in_meeting: list[float] = []
-    shown = ""
+    last_line = ""
     with Live(console=console, refresh_per_second=4, transient=True) as live:
         while True:
             bot = (await http.get(f"/bot/{bot_id}", params={"with-speaker-events": "true"})).json()
-            elapsed = time.monotonic() - started
+            elapsed = time.monotonic() - started_at
             if bot["status"] == "recording":
                 meter.sample()
                 in_meeting.append(time.monotonic())
             line = f"{bot['status']:<13}{plain(', '.join(speaking_now(bot))) or '–'}"
             live.update(Text(f"{elapsed:5.0f} s  {line}"))
-            if line != shown and (bot["status"] != shown[:13].strip() or not console.is_terminal):
+            if line != last_line and (bot["status"] != last_line[:13].strip() or not console.is_terminal):
                 console.print(Text(f"{elapsed:5.0f} s  {line}"), highlight=False)
-            shown = line
+            last_line = line
             if bot["status"] in ENDINGS:
                 break
             await asyncio.sleep(0.5)
@@ -132,17 +132,17 @@ def _report(bot: dict[str, Any], cost: Cost, script: scripts.Script, data: Path)
     for segment in bot["transcript"]:
         table.add_row(
             *(f"{segment[edge]:.1f}" for edge in ("start", "end")),
-            *(cell(segment[what] or "?") for what in ("speaker_name", "transcript")),
+            *(cell(segment[column] or "?") for column in ("speaker_name", "transcript")),
         )
     console.print(table)
-    heard = " ".join(segment["transcript"] for segment in bot["transcript"])
+    transcript = " ".join(segment["transcript"] for segment in bot["transcript"])
     reference = script.reference()
-    error_rate = word_error_rate(" ".join(text for _, text in reference), heard)
-    missing = sorted({who for who, _ in reference} - {segment["speaker_name"] for segment in bot["transcript"]})
+    error_rate = word_error_rate(" ".join(text for _, text in reference), transcript)
+    missing = sorted({speaker for speaker, _ in reference} - {segment["speaker_name"] for segment in bot["transcript"]})
     minutes = max(cost.meeting_s, 1) / 60
-    stored = data / "objects" / "bots" / bot["id"] / "recording.webm"
+    recording_path = data / "objects" / "bots" / bot["id"] / "recording.webm"
     console.print(f"Word error rate against the script: {error_rate:.1%} (at most {WORST_ERROR_RATE:.0%})")
-    console.print(f"Recording: {stored if stored.exists() else bot['recording_url']}", soft_wrap=True)
+    console.print(f"Recording: {recording_path if recording_path.exists() else bot['recording_url']}", soft_wrap=True)
     console.print(
         f"The bot cost {cost.cpu_s / minutes:.1f} CPU-seconds per minute "
         f"({cost.cpu_s / max(cost.meeting_s, 1):.1%} of a core, browser, driver and host process together), "

@@ -36,14 +36,14 @@ def doctor(
     """Prove browser, NATS, disk, storage, database and speech model with real audio. Exit code 1 on a fault."""
     settings = load(**({} if data is None else {"data": data}))
     log.configure("lines", "error")
-    known = {part.lower() for part, _ in CHECKS}
-    if unknown := [name for name in only if name.lower() not in known]:
+    part_names = {part.lower() for part, _ in CHECKS}
+    if unknown := [name for name in only if name.lower() not in part_names]:
         raise typer.BadParameter(
             f"There is no part '{plain(unknown[0])}'; there are: {', '.join(part for part, _ in CHECKS)}.",
             param_hint="--only",
         )
-    wanted = {name.lower() for name in only} or known
-    checks = [(part, check) for part, check in CHECKS if part.lower() in wanted]
+    chosen_names = {name.lower() for name in only} or part_names
+    checks = [(part, check) for part, check in CHECKS if part.lower() in chosen_names]
     findings = [_examined(part, check, settings, quiet=as_json) for part, check in checks]
     if as_json:
         tell_json([{**asdict(finding), "took_s": round(finding.took_s, 2)} for finding in findings])
@@ -55,16 +55,20 @@ def doctor(
 
 def _examined(part: str, check: Check, settings: Settings, *, quiet: bool) -> Finding:
     """Run one check; whatever it raises is a finding too."""
-    began = time.monotonic()
-    sound, remedy = True, ""
+    started_at = time.monotonic()
+    is_sound, remedy = True, ""
     with Console(stderr=True, quiet=quiet).status(f"{part} …"):
         try:
-            found = asyncio.run(check(settings))
+            message = asyncio.run(check(settings))
         except Fault as fault:
-            sound, found, remedy = False, str(fault), fault.remedy
+            is_sound, message, remedy = False, str(fault), fault.remedy
         except Exception as error:  # a doctor must not die of the first patient
-            sound, found, remedy = False, f"{type(error).__name__}: {error}", "This was not foreseen: please report it."
-    return Finding(part=part, sound=sound, found=found, remedy=remedy, took_s=time.monotonic() - began)
+            is_sound, message, remedy = (
+                False,
+                f"{type(error).__name__}: {error}",
+                "This was not foreseen: please report it.",
+            )
+    return Finding(part=part, sound=is_sound, found=message, remedy=remedy, took_s=time.monotonic() - started_at)
 
 
 def _print(findings: list[Finding]) -> None:

@@ -23,10 +23,10 @@ def plain_errors(code: int = 1) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        told = sentence_of(error)
-        if told is None:
+        sentence = sentence_of(error)
+        if sentence is None:
             raise
-        tell(f"Error: {plain(redact(told))}", err=True)
+        tell(f"Error: {plain(redact(sentence))}", err=True)
         raise typer.Exit(code) from None
 
 

@@ -16,9 +16,9 @@ def harden() -> None:
     """Keep new files to this user, and raise the soft limit of open files as far as the hard one lets us."""
     os.umask(PRIVATE_UMASK)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    limit = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def keep_private(data: Path) -> str | None:
@@ -29,18 +29,18 @@ def keep_private(data: Path) -> str | None:
     """
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        found = data.stat()
-        mode = stat.S_IMODE(found.st_mode)
+        status = data.stat()
+        mode = stat.S_IMODE(status.st_mode)
         if not mode & PRIVATE_UMASK:
             return None
         try:
             data.chmod(mode & ~PRIVATE_UMASK)
         except PermissionError:
-            if found.st_uid == os.geteuid():
+            if status.st_uid == os.geteuid():
                 raise
             # A volume of Kubernetes is its node's, and open to the group of the pod. Every file in it is ours alone.
-            whose = f"it belongs to user {found.st_uid}, and only that one can close it"
-            return f"{data.resolve()} is open to other users of this machine (mode {mode:o}): {whose}."
+            owner = f"it belongs to user {status.st_uid}, and only that one can close it"
+            return f"{data.resolve()} is open to other users of this machine (mode {mode:o}): {owner}."
     except OSError as error:
         reason = os.strerror(errno.ENOTDIR) if isinstance(error, FileExistsError) else error.strerror or str(error)
         raise SetupError(f"{data.resolve()} cannot be used as data directory: {reason}.") from error

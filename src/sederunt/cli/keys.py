@@ -27,8 +27,8 @@ def create(
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
         keys = await Keys.open(context.database, context.sealer)
-        ends = None if days is None else context.database.clock.now() + timedelta(days=days)
-        text, _ = await keys.create(owner.id, name, scopes=scope or EVERYTHING, expires_at=ends)
+        expires_at = None if days is None else context.database.clock.now() + timedelta(days=days)
+        text, _ = await keys.create(owner.id, name, scopes=scope or EVERYTHING, expires_at=expires_at)
         tell(text)
 
     run(act, data, makes=True)

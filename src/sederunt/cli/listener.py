@@ -14,8 +14,8 @@ def listen(api: ApiSettings) -> socket.socket:
     """Open a socket on the address of the settings. Raises SetupError."""
     family = socket.AF_INET6 if ":" in api.host else socket.AF_INET
     try:
-        both = api.host == "::" and socket.has_dualstack_ipv6()  # "everything" means IPv4, too
-        return socket.create_server((api.host, api.port), family=family, backlog=WAITING, dualstack_ipv6=both)
+        is_dual_stack = api.host == "::" and socket.has_dualstack_ipv6()  # "everything" means IPv4, too
+        return socket.create_server((api.host, api.port), family=family, backlog=WAITING, dualstack_ipv6=is_dual_stack)
     except OSError as error:
         raise SetupError(f"Cannot listen on {api.host}:{api.port}: {_why(error)}.") from None
 

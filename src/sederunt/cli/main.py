@@ -83,8 +83,8 @@ def main() -> None:
     except TyperException as error:
         _leave(_explained(error))
     except Exception as error:
-        told = sentence_of(error)
-        _leave(traceback.format_exc() if told is None else f"sederunt: {plain(told)}")
+        message = sentence_of(error)
+        _leave(traceback.format_exc() if message is None else f"sederunt: {plain(message)}")
 
 
 def _options(

@@ -35,20 +35,20 @@ def list_(
         settings = _settings(data)
         rows = [
             {
-                "name": found.name,
-                "languages": "English" if is_english_only(found.name) else "many",
-                "from": found.origin,
-                "bytes": found.size(),
-                "directory": str(found.directory),
+                "name": model.name,
+                "languages": "English" if is_english_only(model.name) else "many",
+                "from": model.origin,
+                "bytes": model.size(),
+                "directory": str(model.directory),
             }
-            for found in resolution.present(settings.whisper, settings.data)
+            for model in resolution.present(settings.whisper, settings.data)
         ]
         if every:
-            here = {row["name"] for row in rows}
+            local_names = {row["name"] for row in rows}
             rows += [
                 {"name": name, "languages": "English" if is_english_only(name) else "many", "from": "hub"}
                 for name in HUB
-                if name not in here
+                if name not in local_names
             ]
         if output is OutputFormat.JSON:
             tell_json(rows)
@@ -60,8 +60,8 @@ def list_(
         table.add_column("Directory", overflow="fold")
         for row in rows:
             size = f"{int(row['bytes']) / 1e6:.0f} MB" if "bytes" in row else "–"
-            told = (row["name"], row["languages"], row["from"], size, row.get("directory"))
-            table.add_row(*(cell(value) for value in told))
+            values = (row["name"], row["languages"], row["from"], size, row.get("directory"))
+            table.add_row(*(cell(value) for value in values))
         Console().print(table)
 
 
@@ -96,20 +96,20 @@ def verify(
         settings = _settings(data)
         models = resolution.present(settings.whisper, settings.data)
         if name is not None:
-            models = [found for found in models if found.name == name]
+            models = [model for model in models if model.name == name]
             if not models:
                 raise SetupError(resolution.remedies(name, offline=settings.whisper.offline))
         if not models:
             tell("There is no model on this machine, so nothing was checked.", err=True)
-        damaged = False
-        for found in models:
-            wrong = found.faults()
-            damaged = damaged or bool(wrong)
-            verdict = "; ".join(wrong) or (
-                "sound" if found.expected_sums() else "complete, but nobody told us its sums"
+        is_damaged = False
+        for model in models:
+            faults = model.faults()
+            is_damaged = is_damaged or bool(faults)
+            verdict = "; ".join(faults) or (
+                "sound" if model.expected_sums() else "complete, but nobody told us its sums"
             )
-            tell(f"{found.name} ({found.origin}): {verdict}")
-        if damaged:
+            tell(f"{model.name} ({model.origin}): {verdict}")
+        if is_damaged:
             raise typer.Exit(1)
 
 
@@ -118,15 +118,15 @@ def rm(name: Name, data: Data = None) -> None:
     """Remove a downloaded model, or the joined copy of one from a package."""
     with plain_errors():
         settings = _settings(data)
-        here = resolution.present(settings.whisper, settings.data)
-        found = next((model for model in here if model.name == name), None)
+        installed = resolution.present(settings.whisper, settings.data)
+        model = next((candidate for candidate in installed if candidate.name == name), None)
         cache = resolution.cache_directory(settings.whisper, settings.data)
-        if found is None:
+        if model is None:
             raise SetupError(f"There is no model '{name}' on this machine; 'sederunt models list' shows what is.")
-        if cache.resolve() not in found.directory.resolve().parents:
-            raise SetupError(f"'{name}' belongs to an installed package ({found.directory}): uninstall that instead.")
-        shutil.rmtree(found.directory)
-        tell(f"Removed {found.directory}")
+        if cache.resolve() not in model.directory.resolve().parents:
+            raise SetupError(f"'{name}' belongs to an installed package ({model.directory}): uninstall that instead.")
+        shutil.rmtree(model.directory)
+        tell(f"Removed {model.directory}")
 
 
 def _settings(data: Path | None) -> Settings:

@@ -26,8 +26,8 @@ def invite(
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
         sign_ins = SignIns(context.database)
-        known = {person.name: person for person in await sign_ins.people.of_account(owner.id)}
-        person_id = known[name].id if name in known else None
+        people_by_name = {person.name: person for person in await sign_ins.people.of_account(owner.id)}
+        person_id = people_by_name[name].id if name in people_by_name else None
         token = await sign_ins.invite(owner.id, role, name=name, person_id=person_id)
         api = settings.api
         base = api.public_url or noted_address(settings.data) or f"http://{api.host}:{api.port}"

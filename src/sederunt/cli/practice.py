@@ -70,11 +70,11 @@ def _read(path: Path) -> script.Script:
 
 
 async def _serve(port: int, control_port: int, scripts: list[script.Script], control_token: str) -> None:
-    stopped = asyncio.Event()
+    stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with PracticeServer(port, control_port=control_port, control_token=control_token) as server:
-        opened = [(await server.open_meeting(each)).url for each in scripts]
+        meeting_urls = [(await server.open_meeting(meeting_script)).url for meeting_script in scripts]
         facts = {"port": server.port, "control_url": server.control_url, "host_rules": server.host_rules}
-        tell_json(facts | {"meetings": opened})
-        await stopped.wait()
+        tell_json(facts | {"meetings": meeting_urls})
+        await stop.wait()

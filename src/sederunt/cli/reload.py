@@ -25,10 +25,10 @@ def reload(
         before = _running(folder)
         os.kill(before.pid, REPLACED)
         if wait:
-            while (told := _running(folder)).count == before.count:
+            while (replacements := _running(folder)).count == before.count:
                 time.sleep(LOOK_EVERY_S)
-            if told.failed is not None:
-                raise SetupError(told.failed)
+            if replacements.failed is not None:
+                raise SetupError(replacements.failed)
             tell("Host, worker, api and serve are replaced.")
     except SetupError as error:
         tell(f"sederunt: {error}", err=True)
@@ -37,10 +37,10 @@ def reload(
 
 def _running(folder: Path) -> Replacements:
     """Return what the service on this data directory tells. Raises SetupError."""
-    told = told_replacements(folder)
-    if told is None or told.pid != serving_pid(folder):
+    replacements = told_replacements(folder)
+    if replacements is None or replacements.pid != serving_pid(folder):
         raise SetupError(
             f"No `sederunt serve` that can replace its roles runs on {folder.resolve()}. "
             "Name its data directory with --data, or restart it where it is of an earlier release."
         )
-    return told
+    return replacements

@@ -45,12 +45,12 @@ def replacements_file(data: Path) -> Path:
     return data / "run" / "replacements.json"
 
 
-def tell_replacements(data: Path, told: Replacements) -> None:
+def tell_replacements(data: Path, replacements: Replacements) -> None:
     """Write it whole or not at all."""
     path = replacements_file(data)
     part = path.with_suffix(".part")
     try:
-        part.write_text(json.dumps(asdict(told)), encoding="utf-8")
+        part.write_text(json.dumps(asdict(replacements)), encoding="utf-8")
         part.rename(path)
     except OSError:
         logger.exception("what came of replacing the roles cannot be told", action="replacements_untold")
@@ -65,7 +65,7 @@ def told_replacements(data: Path) -> Replacements | None:
 
 
 async def replace_when_asked(
-    asked: asyncio.Event,
+    requested: asyncio.Event,
     supervisor: Supervisor,
     settings: Settings,
     drain_timeout_s: float,
@@ -79,13 +79,13 @@ async def replace_when_asked(
         count: how often that has been done.
         go_on: becomes the program that is installed now, given the new count; the reason where it could not.
     """
-    told = Replacements(pid=os.getpid(), count=count)
+    replacements = Replacements(pid=os.getpid(), count=count)
     while True:
-        tell_replacements(settings.data, told)
-        await asked.wait()
-        asked.clear()
-        failed = await _replaced(supervisor, settings, drain_timeout_s) or await go_on(told.count + 1)
-        told = Replacements(pid=told.pid, count=told.count + 1, failed=failed)
+        tell_replacements(settings.data, replacements)
+        await requested.wait()
+        requested.clear()
+        failure = await _replaced(supervisor, settings, drain_timeout_s) or await go_on(replacements.count + 1)
+        replacements = Replacements(pid=replacements.pid, count=replacements.count + 1, failed=failure)
 
 
 async def _replaced(supervisor: Supervisor, settings: Settings, drain_timeout_s: float) -> str | None:
@@ -96,14 +96,14 @@ async def _replaced(supervisor: Supervisor, settings: Settings, drain_timeout_s:
             await open_database(settings)  # by the program as it is on the disk now
     except (SetupError, TimeoutError, OSError) as error:
         return _failed(str(error) or "The database was not opened in time.")
-    for role, by in ORDER.items():
-        patience_s = max(REPLACED_S, drain_timeout_s) if by is REPLACED else drain_timeout_s
-        if not await supervisor.replace(role, by=by, within_s=patience_s + MARGIN_S):
+    for role, end_signal in ORDER.items():
+        patience_s = max(REPLACED_S, drain_timeout_s) if end_signal is REPLACED else drain_timeout_s
+        if not await supervisor.replace(role, by=end_signal, within_s=patience_s + MARGIN_S):
             return _failed(f"The new {role} did not get ready; the log says why. The one before goes on.")
         logger.info("role replaced", action="role_replaced", replaced=role)
     return None
 
 
-def _failed(why: str) -> str:
-    logger.error("roles not replaced", action="replacing_failed", why=why)
-    return why
+def _failed(reason: str) -> str:
+    logger.error("roles not replaced", action="replacing_failed", why=reason)
+    return reason

@@ -96,12 +96,12 @@ class _Rest:
         """Wait until the worker is idle, let it rest, and wake it. Raises BusAway."""
         hearing_jobs = await self._bus.subscribe(ALL_JOBS, self._heard)
         try:
-            last = await self._idle()
-            parts = {name: last.facts.get(name) for name in ("parts", "tested_at")}
-            async with beating(self._bus, WORKER, last.name, lambda: _resting(parts)):
+            last_heartbeat = await self._idle()
+            parts = {name: last_heartbeat.facts.get(name) for name in ("parts", "tested_at")}
+            async with beating(self._bus, WORKER, last_heartbeat.name, lambda: _resting(parts)):
                 await self._supervisor.rest(WORKER, self._drain_s)
                 logger.info("the worker rests until there is a job", action="worker_rests")
-                await self._wanted(last.pid)
+                await self._wanted(last_heartbeat.pid)
                 logger.info("the worker is started", action="worker_woken")
                 await self._supervisor.wake(WORKER)
         finally:
@@ -112,30 +112,34 @@ class _Rest:
 
     async def _idle(self) -> Heartbeat:
         """Wait until the worker may rest; returns its last heartbeat."""
-        idle = IdleTime(self._idle_s)
+        idle_time = IdleTime(self._idle_s)
         while True:
             await asyncio.sleep(self._look_every_s)
-            published = self._published.is_set()
+            is_published = self._published.is_set()
             self._published.clear()
-            busy = published or await self._is_a_job_queued() or not self._heartbeats.living("host")
+            is_busy = is_published or await self._is_a_job_queued() or not self._heartbeats.living("host")
             pid = self._supervisor.pids().get(WORKER)
-            own = next((each for each in self._heartbeats.living(WORKER) if each.pid == pid), None)
-            is_well = own is not None and not faults_of(own)
-            if idle.is_enough(busy=busy or not is_well) and own is not None and not self._published.is_set():
-                return own
+            heartbeat = next((candidate for candidate in self._heartbeats.living(WORKER) if candidate.pid == pid), None)
+            is_well = heartbeat is not None and not faults_of(heartbeat)
+            if (
+                idle_time.is_enough(busy=is_busy or not is_well)
+                and heartbeat is not None
+                and not self._published.is_set()
+            ):
+                return heartbeat
 
-    async def _wanted(self, before: int) -> None:
+    async def _wanted(self, previous_pid: int) -> None:
         """Wait until there is a job, or another reason for a worker.
 
         Args:
-            before: the process that was asked to rest.
+            previous_pid: the process that was asked to rest.
         """
-        began = hosted = time.monotonic()
+        started_at = host_seen_at = time.monotonic()
         while not self._published.is_set() and not await self._is_a_job_queued():
             now = time.monotonic()
-            hosted = now if self._heartbeats.living("host") else hosted
-            is_started = self._supervisor.pids().get(WORKER) not in (None, before)  # by a reload
-            if is_started or now - hosted >= HOSTLESS_S or now - began >= LONGEST_REST_S:
+            host_seen_at = now if self._heartbeats.living("host") else host_seen_at
+            is_started = self._supervisor.pids().get(WORKER) not in (None, previous_pid)  # by a reload
+            if is_started or now - host_seen_at >= HOSTLESS_S or now - started_at >= LONGEST_REST_S:
                 break
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY_S):
@@ -151,5 +155,5 @@ class _Rest:
         return False
 
 
-async def _resting(last: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"version": __version__, "resting": True, "at_work": {}, **last}
+async def _resting(last_facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"version": __version__, "resting": True, "at_work": {}, **last_facts}

@@ -52,11 +52,11 @@ class TakenOver:
 
     async def wait(self) -> int:
         """Wait for its end; its exit code, negative for a signal."""
-        ended, descriptor = asyncio.Event(), os.pidfd_open(self.pid)
+        end_event, descriptor = asyncio.Event(), os.pidfd_open(self.pid)
         loop = asyncio.get_running_loop()
-        loop.add_reader(descriptor, ended.set)
+        loop.add_reader(descriptor, end_event.set)
         try:
-            await ended.wait()
+            await end_event.wait()
         finally:
             loop.remove_reader(descriptor)
             os.close(descriptor)

@@ -74,8 +74,8 @@ def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
     log.bind(role=role)
     with _explained():
         tracing.configure(settings.traces, role)
-        if mended := keep_private(settings.data):
-            log.get(component="cli").warning(mended, action="data_closed")
+        if notice := keep_private(settings.data):
+            log.get(component="cli").warning(notice, action="data_closed")
     return settings.model_copy(update={"bus": embedded.address_of(settings.data, settings.bus)})
 
 

@@ -43,15 +43,15 @@ def place_of(ctx: typer.Context, *, url: str | None, key: str | None, data: Path
 
     Raises BadParameter where some of what is typed would not be heard.
     """
-    typed = [name for name in ("url", "key", "data", "account") if _is_typed(ctx, name)]
-    elsewhere = [f"--{name}" for name in typed if name in ("url", "key")]
-    here = [f"--{name}" for name in typed if name in ("data", "account")]
-    if elsewhere and here:
-        sentence = f"It is for a service at an address, whose account is the key's: it does not stand beside {here[0]}."
-        raise typer.BadParameter(sentence, param_hint=elsewhere[0])
-    if elsewhere and url is None:
+    typed_names = [name for name in ("url", "key", "data", "account") if _is_typed(ctx, name)]
+    address_options = [f"--{name}" for name in typed_names if name in ("url", "key")]
+    data_options = [f"--{name}" for name in typed_names if name in ("data", "account")]
+    if address_options and data_options:
+        sentence = f"It is for a service at an address, whose account is the key's: it does not stand beside {data_options[0]}."
+        raise typer.BadParameter(sentence, param_hint=address_options[0])
+    if address_options and url is None:
         raise typer.BadParameter("Give --url too: the data directory has a key of its own.", param_hint="--key")
-    if here:
+    if data_options:
         url = key = None
     return ServicePlace(url=url, key=key, data=data, account=account)
 

@@ -60,12 +60,12 @@ def inherited() -> Inheritance | None:
     text = os.environ.pop(_PLACE, None)
     if text is None:
         return None
-    told = json.loads(text)
-    roles = {name: RunningRole(**role) for name, role in told.pop("roles").items()}
-    found = Inheritance(roles=roles, **told)
-    for file in found.files:
+    fields = json.loads(text)
+    roles = {name: RunningRole(**role) for name, role in fields.pop("roles").items()}
+    inheritance = Inheritance(roles=roles, **fields)
+    for file in inheritance.files:
         os.set_inheritable(file, False)
-    return found
+    return inheritance
 
 
 def go_on(inheritance: Inheritance) -> str:
@@ -94,14 +94,14 @@ def signals_wait(wait: bool) -> None:
 
 def as_told(server: EmbeddedServer) -> dict[str, str]:
     """Return a message server as text."""
-    told = {name: str(getattr(server, name)) for name in ("executable", "config", "store", "port")}
-    return told | {"token": server.token.get_secret_value()}
+    fields = {name: str(getattr(server, name)) for name in ("executable", "config", "store", "port")}
+    return fields | {"token": server.token.get_secret_value()}
 
 
-def from_told(told: Mapping[str, str]) -> EmbeddedServer:
+def from_told(fields: Mapping[str, str]) -> EmbeddedServer:
     """Return the message server that the previous program handed over."""
-    paths = {name: Path(told[name]) for name in ("executable", "config", "store")}
-    return EmbeddedServer(**paths, port=int(told["port"]), token=SecretStr(told["token"]))
+    paths = {name: Path(fields[name]) for name in ("executable", "config", "store")}
+    return EmbeddedServer(**paths, port=int(fields["port"]), token=SecretStr(fields["token"]))
 
 
 def renewed(data: Path, server: EmbeddedServer, pid: int | None) -> tuple[EmbeddedServer, bool]:
@@ -111,10 +111,10 @@ def renewed(data: Path, server: EmbeddedServer, pid: int | None) -> tuple[Embedd
         pid: its process.
     """
     try:
-        before = server.config.read_text(encoding="utf-8")
-        new = embedded.prepare(data, keep=server)
-        same = pid is not None and Path(f"/proc/{pid}/exe").samefile(new.executable)
-        return new, not same or before != new.config.read_text(encoding="utf-8")
+        old_config = server.config.read_text(encoding="utf-8")
+        new_server = embedded.prepare(data, keep=server)
+        is_same_program = pid is not None and Path(f"/proc/{pid}/exe").samefile(new_server.executable)
+        return new_server, not is_same_program or old_config != new_server.config.read_text(encoding="utf-8")
     except (OSError, SetupError) as error:
         logger.warning("the message server stays as it is", action="message_server_kept", why=str(error))
         return server, False

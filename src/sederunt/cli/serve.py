@@ -65,13 +65,13 @@ def serve(
         os.environ.setdefault("SEDERUNT_LOG__STYLE", "lines")
     settings = load(**overrides)
     log.configure(settings.log.style, settings.log.level)
-    if (before := inherited()) is not None:
-        with os.fdopen(before.lock, "a+") as lock, socket.socket(fileno=before.listener) as listener:
-            asyncio.run(_run(settings, Held(lock=lock, listener=listener), drain_timeout, before))
+    if (inheritance := inherited()) is not None:
+        with os.fdopen(inheritance.lock, "a+") as lock, socket.socket(fileno=inheritance.listener) as listener:
+            asyncio.run(_run(settings, Held(lock=lock, listener=listener), drain_timeout, inheritance))
         return
     try:
-        if mended := keep_private(settings.data):
-            logger.warning(mended, action="data_closed")
+        if notice := keep_private(settings.data):
+            logger.warning(notice, action="data_closed")
         # The socket stays here, so that callers wait a moment while an api restarts and are not refused.
         with _only_one(settings.data) as lock, listen(settings.api) as listener:
             if os.geteuid() == 0:
@@ -96,11 +96,11 @@ def _only_one(data: Path) -> Iterator[IO[str]]:
     path = lock_file(data)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        held = path.open("a+")
+        lock = path.open("a+")
     except OSError as error:
         reason = error.strerror or str(error)
         raise SetupError(f"{data.resolve()} cannot be used as data directory: {reason}.") from error
-    with held as file:
+    with lock as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -127,30 +127,34 @@ class Beginning:
 
 
 async def _first(settings: Settings) -> Beginning:
-    opened = _kept(await open_database(settings), settings.data)
+    opened_database = _kept(await open_database(settings), settings.data)
     server = embedded.prepare(settings.data) if settings.bus.url is None else None
-    return Beginning(opened=opened, server=server, database=opened.file)
+    return Beginning(opened=opened_database, server=server, database=opened_database.file)
 
 
-def _next(settings: Settings, before: Inheritance) -> Beginning:
-    server = from_told(before.server) if settings.bus.url is None else None
-    return Beginning(opened=None, server=server, database=before.file, roles=before.roles, replaced=before.replaced)
+def _next(settings: Settings, inheritance: Inheritance) -> Beginning:
+    server = from_told(inheritance.server) if settings.bus.url is None else None
+    return Beginning(
+        opened=None, server=server, database=inheritance.file, roles=inheritance.roles, replaced=inheritance.replaced
+    )
 
 
-async def _run(settings: Settings, held: Held, drain_timeout_s: float, before: Inheritance | None = None) -> None:
+async def _run(
+    settings: Settings, resources: Held, drain_timeout_s: float, inheritance: Inheritance | None = None
+) -> None:
     """Serve until asked to end; see `_serve`."""
     async with service_manager.watched(settings.data, "serve"):
-        await _serve(settings, held, drain_timeout_s, before)
+        await _serve(settings, resources, drain_timeout_s, inheritance)
 
 
-async def _serve(settings: Settings, held: Held, drain_timeout_s: float, before: Inheritance | None) -> None:
+async def _serve(settings: Settings, resources: Held, drain_timeout_s: float, inheritance: Inheritance | None) -> None:
     """Serve until asked to end.
 
     Args:
-        before: what the program left that this process ran until now.
+        inheritance: what the program left that this process ran until now.
     """
     stop, hurry, replace_roles = _signals()
-    beginning = await _first(settings) if before is None else _next(settings, before)
+    beginning = await _first(settings) if inheritance is None else _next(settings, inheritance)
     server = beginning.server
     supervisor = Supervisor(settings.data / "run", json_lines=settings.log.style == "json", running=beginning.roles)
     environment = {"SEDERUNT_DATA": str(settings.data.resolve())}
@@ -161,11 +165,11 @@ async def _serve(settings: Settings, held: Held, drain_timeout_s: float, before:
             return
         environment["SEDERUNT_BUS__URL"] = server.url
         environment["SEDERUNT_BUS__TOKEN"] = server.token.get_secret_value()
-    port = held.listener.getsockname()[1]
+    port = resources.listener.getsockname()[1]
     address = f"http://{_shown_host(settings.api.host)}:{port}"
     environment["SEDERUNT_API__HOST"] = settings.api.host
     environment["SEDERUNT_API__PORT"] = str(port)
-    children = [supervisor.start(role) for role in _roles(environment, held.listener.fileno(), drain_timeout_s)]
+    children = [supervisor.start(role) for role in _roles(environment, resources.listener.fileno(), drain_timeout_s)]
     service_manager.say(service_manager.READY)
     if beginning.opened is None:
         logger.info("serve goes on as the program that is installed now", action="serve_went_on")
@@ -173,24 +177,24 @@ async def _serve(settings: Settings, held: Held, drain_timeout_s: float, before:
     elif await _ready_or_stopped(children[0], stop):
         await _welcome(settings, address, beginning.opened, children, stop)
     bus = settings.bus if settings.bus.url is not None else embedded.address_of(settings.data, settings.bus)
-    watching = asyncio.create_task(end_frozen(supervisor, bus, beginning.database), name="watch")
-    replacing = replace_when_asked(
+    watch_task = asyncio.create_task(end_frozen(supervisor, bus, beginning.database), name="watch")
+    replacement = replace_when_asked(
         replace_roles,
         supervisor,
         settings,
         drain_timeout_s,
         count=beginning.replaced,
-        go_on=partial(_go_on, stop, supervisor, held, server, beginning.database),
+        go_on=partial(_go_on, stop, supervisor, resources, server, beginning.database),
     )
-    collecting = asyncio.create_task(supervisor.keep_collecting(), name="collecting")
-    beside = [watching, collecting, asyncio.create_task(replacing, name="replacing")]
+    collect_task = asyncio.create_task(supervisor.keep_collecting(), name="collecting")
+    tasks = [watch_task, collect_task, asyncio.create_task(replacement, name="replacing")]
     if (idle_s := settings.worker.idle_minutes * 60) > 0:
-        resting = rest_while_idle(supervisor, bus, idle_s, drain_timeout_s + MARGIN_S)
-        beside.append(asyncio.create_task(resting, name="resting"))
+        rest = rest_while_idle(supervisor, bus, idle_s, drain_timeout_s + MARGIN_S)
+        tasks.append(asyncio.create_task(rest, name="resting"))
     await stop.wait()
     with contextlib.suppress(OSError):  # a disk that went read-only takes nobody's drain
         forget_address(settings.data)
-    await end(*beside)
+    await end(*tasks)
     with contextlib.suppress(OSError):
         replacements_file(settings.data).unlink(missing_ok=True)
     await _drain(supervisor, hurry, drain_timeout_s)
@@ -202,8 +206,8 @@ def _renewed(
     """Replace a message server of ours that this program would start in another way."""
     if server is None:
         return None
-    server, differs = renewed(settings.data, server, supervisor.pids()["nats"])
-    if differs:
+    server, is_different = renewed(settings.data, server, supervisor.pids()["nats"])
+    if is_different:
         logger.info("the message server is replaced", action="message_server_replaced")
         supervisor.start_anew("nats", _nats(server, settings.bus))
     return server
@@ -212,7 +216,7 @@ def _renewed(
 async def _go_on(
     stop: asyncio.Event,
     supervisor: Supervisor,
-    held: Held,
+    resources: Held,
     server: embedded.EmbeddedServer | None,
     database: Path | None,
     count: int,
@@ -228,8 +232,8 @@ async def _go_on(
                 return "The service was asked to end meanwhile."
             return go_on(
                 Inheritance(
-                    lock=held.lock.fileno(),
-                    listener=held.listener.fileno(),
+                    lock=resources.lock.fileno(),
+                    listener=resources.listener.fileno(),
                     database=str(database) if database is not None else None,
                     replaced=count,
                     roles=supervisor.running(),
@@ -241,25 +245,25 @@ async def _go_on(
 
 
 async def _welcome(
-    settings: Settings, address: str, opened: OpenedDatabase, children: Sequence[Child], stop: asyncio.Event
+    settings: Settings, address: str, opened_database: OpenedDatabase, children: Sequence[Child], stop: asyncio.Event
 ) -> None:
     """Say where it is and, the first time, how to get in."""
     note_address(settings.data, address)
-    key, to_person = opened.key, sys.stdout.isatty()
-    if key is not None and not to_person:
+    key, is_terminal = opened_database.key, sys.stdout.isatty()
+    if key is not None and not is_terminal:
         # What is no terminal is kept, and read by others: the key goes to a file that only this user reads.
         path = settings.data / FIRST_KEY
         write_private(path, key)
         tell(f"API key file: {path.resolve()}")
         tell("Take the key out of it and delete it. More of them: sederunt keys create NAME")
     public = (settings.api.public_url or address).rstrip("/")
-    if opened.link is not None:
-        tell(f"Console: {public}/welcome?token={opened.link}")
+    if opened_database.link is not None:
+        tell(f"Console: {public}/welcome?token={opened_database.link}")
         tell("This link signs you in once. More of them: sederunt people invite NAME")
     else:
         tell(f"Console: {public}/")
     tell(f"Listening on {address}")
-    if key is not None and to_person:
+    if key is not None and is_terminal:
         with contextlib.suppress(TimeoutError):  # what the roles and the message server have to say comes first
             async with asyncio.timeout(PATIENCE_S):
                 await asyncio.gather(*(_ready_or_stopped(child, stop) for child in children))
@@ -324,14 +328,14 @@ async def _ready_or_stopped(child: Child, stop: asyncio.Event) -> bool:
     return child.ready.is_set()
 
 
-def _kept(opened: OpenedDatabase, data: Path) -> OpenedDatabase:
+def _kept(opened_database: OpenedDatabase, data: Path) -> OpenedDatabase:
     """Keep the first API key until it has been printed, even if this start fails: it cannot be recovered later."""
     path = data / UNSHOWN_KEY
-    if opened.key is not None:
-        write_private(path, opened.key)
+    if opened_database.key is not None:
+        write_private(path, opened_database.key)
     elif path.exists():
-        return replace(opened, key=path.read_text(encoding="ascii").strip())
-    return opened
+        return replace(opened_database, key=path.read_text(encoding="ascii").strip())
+    return opened_database
 
 
 async def _drain(supervisor: Supervisor, hurry: asyncio.Event, drain_timeout_s: float) -> None:

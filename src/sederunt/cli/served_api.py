@@ -29,12 +29,12 @@ def serve_api(settings: Settings, fd: int | None, *, ready: Ready) -> None:
     """
     listener = socket.socket(fileno=fd) if fd is not None else listen(settings.api)
     port = listener.getsockname()[1]
-    known = settings.model_copy(update={"api": settings.api.model_copy(update={"port": port})})
-    ledger = Ledger(limits_of(known), known.account_weights)
+    bound_settings = settings.model_copy(update={"api": settings.api.model_copy(update={"port": port})})
+    ledger = Ledger(limits_of(bound_settings), bound_settings.account_weights)
     config = uvicorn.Config(
-        create_application(known, ledger=ledger),
+        create_application(bound_settings, ledger=ledger),
         loop="uvloop",
-        **protocols(connection_limits(known.api.connections), ledger),
+        **protocols(connection_limits(bound_settings.api.connections), ledger),
         log_config=None,
         access_log=False,
         server_header=False,

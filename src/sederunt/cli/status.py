@@ -34,15 +34,15 @@ def status(
     settings = load(**({} if data is None else {"data": data}))
     log.configure("lines", "error")
     try:
-        living = asyncio.run(_living(_bus_of(settings)))
+        heartbeats = asyncio.run(_living(_bus_of(settings)))
     except SederuntError as error:
         tell(f"sederunt: {error}", err=True)
         raise typer.Exit(1) from None
-    rows = [row_of(heartbeat) for heartbeat in living]
-    seats = seats_of([heartbeat for heartbeat in living if heartbeat.role == "host"])
+    rows = [row_of(heartbeat) for heartbeat in heartbeats]
+    seats = seats_of([heartbeat for heartbeat in heartbeats if heartbeat.role == "host"])
     if output is OutputFormat.JSON:
-        told = {"total": seats.total, "held": seats.held, "free": seats.free}
-        tell_json({"processes": rows, "seats": told})
+        seat_counts = {"total": seats.total, "held": seats.held, "free": seats.free}
+        tell_json({"processes": rows, "seats": seat_counts})
     else:
         _print(rows)
         tell(f"seats: {seats.held} held, {seats.free} free")
@@ -79,20 +79,20 @@ async def _living(bus_settings: BusSettings) -> list[Heartbeat]:
 
 def row_of(heartbeat: Heartbeat) -> dict[str, Any]:
     """Return what is shown of a process."""
-    faults, told = faults_of(heartbeat), heartbeat.facts
-    states = {"draining": told.get("draining"), "faulty": faults, "resting": is_resting(heartbeat)}
+    faults, facts = faults_of(heartbeat), heartbeat.facts
+    states = {"draining": facts.get("draining"), "faulty": faults, "resting": is_resting(heartbeat)}
     return {
         "role": heartbeat.role,
         "name": heartbeat.name,
         "pid": heartbeat.pid,
-        "state": next((state for state, holds in states.items() if holds), "ok"),
+        "state": next((state for state, applies in states.items() if applies), "ok"),
         "faults": faults,
-        "parts": told.get("parts", {}),
-        "tested_at": told.get("tested_at"),
-        "seats": told.get("seats"),
-        "load": told.get("load"),
-        "at_work": told.get("at_work"),
-        "version": told.get("version"),
+        "parts": facts.get("parts", {}),
+        "tested_at": facts.get("tested_at"),
+        "seats": facts.get("seats"),
+        "load": facts.get("load"),
+        "at_work": facts.get("at_work"),
+        "version": facts.get("version"),
     }
 
 

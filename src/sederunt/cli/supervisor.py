@@ -118,18 +118,18 @@ class Supervisor:
             return await self._replace(name, by=by, within_s=within_s)
 
     async def _replace(self, name: str, *, by: signal.Signals, within_s: float) -> bool:
-        before, after = self._children[name], Child(self._children[name].role, self)
-        self._beside.add(after)
-        after.task = asyncio.create_task(after.keep_running(), name=f"role {name}")
-        if not await after.is_up():
-            await after.stop(WITHDRAWN_S)
-            self._beside.remove(after)
+        predecessor, successor = self._children[name], Child(self._children[name].role, self)
+        self._beside.add(successor)
+        successor.task = asyncio.create_task(successor.keep_running(), name=f"role {name}")
+        if not await successor.is_up():
+            await successor.stop(WITHDRAWN_S)
+            self._beside.remove(successor)
             return False
-        self._beside = self._beside - {after} | {before}
-        self._children[name] = after
-        self.note_pid(after)
-        await before.stop(within_s, by)
-        self._beside.remove(before)
+        self._beside = self._beside - {successor} | {predecessor}
+        self._children[name] = successor
+        self.note_pid(successor)
+        await predecessor.stop(within_s, by)
+        self._beside.remove(predecessor)
         return True
 
     async def rest(self, name: str, within_s: float) -> None:
@@ -169,8 +169,8 @@ class Supervisor:
 
     def running(self) -> dict[str, RunningRole]:
         """Return the processes of the roles, for a program that takes them over; none that is being replaced."""
-        found = {name: child.as_running() for name, child in self._children.items()}
-        return {name: role for name, role in found.items() if role is not None}
+        roles = {name: child.as_running() for name, child in self._children.items()}
+        return {name: role for name, role in roles.items() if role is not None}
 
     def kill(self, name: str) -> None:
         """Kill a role's process; its successor is started as after any other end."""
@@ -188,15 +188,15 @@ class Supervisor:
 
     async def spawn(self, role: Role) -> "Spawned":
         """Start a role's process."""
-        tied = die_with_parent.tied(list(role.command))
-        inherited = {name: value for name, value in os.environ.items() if name not in service_manager.ADDRESSED}
+        command = die_with_parent.tied(list(role.command))
+        own_environment = {name: value for name, value in os.environ.items() if name not in service_manager.ADDRESSED}
         async with self._one_at_a_time, Pipe() as output, Pipe() as errors:
             process = await asyncio.create_subprocess_exec(
-                *tied,
+                *command,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output.write_end,
                 stderr=errors.write_end,
-                env={**inherited, **role.environment},
+                env={**own_environment, **role.environment},
                 pass_fds=tuple(role.open_files),
                 # Ctrl-C goes to the foreground group: the children are to be drained by us, in our order.
                 start_new_session=True,
@@ -206,13 +206,13 @@ class Supervisor:
 
     async def clear_strays(self) -> int:
         """Kill what dead children left behind; returns how many processes that were."""
-        killed = 0
+        count = 0
         async with self._one_at_a_time:
             while strays := self._strays():  # the children of those we kill come to us in turn
                 for stray in strays:
                     _kill(stray)
-                killed += len(strays)
-        return killed
+                count += len(strays)
+        return count
 
     async def collect_ended(self) -> int:
         """Collect strays that have ended; returns how many.
@@ -220,10 +220,10 @@ class Supervisor:
         They come here in init's place, and nobody else collects them: each keeps a number of a process until then.
         """
         async with self._one_at_a_time:
-            ended = [stray for stray in self._strays() if _has_ended(stray)]
-            for stray in ended:
+            ended_strays = [stray for stray in self._strays() if _has_ended(stray)]
+            for stray in ended_strays:
                 _collect(stray)
-        return len(ended)
+        return len(ended_strays)
 
     async def keep_collecting(self) -> NoReturn:
         """Collect for ever, now and then: each browser leaves three processes that have ended."""
@@ -260,16 +260,16 @@ class Supervisor:
 
 def is_drawing(line: str) -> bool:
     """Return whether a line has neither letters nor digits: nats-server begins with its name drawn in dashes."""
-    found = _NATS_LINE.fullmatch(line)
-    return not any(sign.isalnum() for sign in (found["text"] if found else line))
+    match = _NATS_LINE.fullmatch(line)
+    return not any(sign.isalnum() for sign in (match["text"] if match else line))
 
 
 def as_json(name: str, line: str) -> str:
     """Return a line of a program that writes plain text, such as nats-server, as our logs have theirs."""
-    found = _NATS_LINE.fullmatch(line)
-    level, text = (_NATS_LEVELS.get(found["level"], "info"), found["text"]) if found else ("info", line)
-    told = {"role": name, "event": log.redact(text.strip()), "level": level, "action": "child_said"}
-    return json.dumps({**told, "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z")})
+    match = _NATS_LINE.fullmatch(line)
+    level, text = (_NATS_LEVELS.get(match["level"], "info"), match["text"]) if match else ("info", line)
+    fields = {"role": name, "event": log.redact(text.strip()), "level": level, "action": "child_said"}
+    return json.dumps({**fields, "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z")})
 
 
 def next_pause_s(before_s: float, lived_s: float) -> float:
@@ -316,14 +316,14 @@ class Child:
     async def keep_running(self) -> None:
         pause = 0.0
         while not self._stopping.is_set():
-            started = time.monotonic()
-            end = await self._end_of_life()
+            started_at = time.monotonic()
+            facts = await self._end_of_life()
             if self._stopping.is_set():
                 return
-            pause = next_pause_s(pause, time.monotonic() - started)
+            pause = next_pause_s(pause, time.monotonic() - started_at)
             with contextlib.suppress(OSError):
                 logger.warning(
-                    "role ended, starting it again", action="role_ended", role=self.role.name, pause_s=pause, **end
+                    "role ended, starting it again", action="role_ended", role=self.role.name, pause_s=pause, **facts
                 )
             self.restarts += 1
             with contextlib.suppress(TimeoutError):

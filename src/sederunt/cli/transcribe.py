@@ -56,8 +56,8 @@ def _transcribe(settings: Settings, task: Task, duration_s: float) -> Transcript
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task(task.path.name, total=duration_s)
-        shown = replace(task, on_progress=lambda done_s: progress.update(bar, completed=done_s))
-        result = provider("whisper").transcribe(settings, shown)
+        task_with_progress = replace(task, on_progress=lambda done_s: progress.update(bar, completed=done_s))
+        result = provider("whisper").transcribe(settings, task_with_progress)
     speech = SourceSpeech(source="file", utterances=result.utterances, mixed=True)
     return attribute([speech], MeetingFacts(duration_s=duration_s), detected_lang=result.detected_lang)
 

@@ -83,18 +83,18 @@ class FrozenRoles:
             if heartbeat.pid == pids.get(heartbeat.role) or heartbeat.role == OWN_ROLE:
                 self._last[heartbeat.role] = heartbeat
         awake_s = now - self._awake_since
-        silent = [
+        silent_roles = [
             role
             for role, heartbeat in self._last.items()
             if min(awake_s, self._heartbeats.age_s(heartbeat)) >= self._patience_s(heartbeat)
         ]
-        if OWN_ROLE in silent or (awake_s >= FROZEN_S and self._stores_no_jobs()):
+        if OWN_ROLE in silent_roles or (awake_s >= FROZEN_S and self._stores_no_jobs()):
             return [BUS_ROLE] if pids.get(BUS_ROLE) is not None else []
-        return [role for role in silent if pids.get(role) == self._last[role].pid]
+        return [role for role in silent_roles if pids.get(role) == self._last[role].pid]
 
     def _stores_no_jobs(self) -> bool:
-        found = [heartbeat.facts.get("parts", {}) for heartbeat in self._heartbeats.living()]
-        return any(parts.get("bus") == STORES_NO_JOBS and parts.get("data") == "ok" for parts in found)
+        reported_parts = [heartbeat.facts.get("parts", {}) for heartbeat in self._heartbeats.living()]
+        return any(parts.get("bus") == STORES_NO_JOBS and parts.get("data") == "ok" for parts in reported_parts)
 
     def _patience_s(self, heartbeat: Heartbeat) -> float:
         if self._blocking[heartbeat.pid] >= BLOCKING_LOOKS:
@@ -119,16 +119,16 @@ class CoreWaits:
 
     def starved(self, pids: Iterable[int]) -> frozenset[int]:
         """Return those of which one thread has waited for most of the time since the last look."""
-        now, before, self._waited_s = self._now(), self._waited_s, {}
+        now, last_waited_s, self._waited_s = self._now(), self._waited_s, {}
         enough_s, self._looked_at = WAITED_SHARE * (now - self._looked_at), now
-        found = set()
+        starved_pids = set()
         for pid in pids:
             for thread in self._proc.glob(f"{pid}/task/*"):
                 with contextlib.suppress(OSError, ValueError, IndexError):  # one that ends just now
                     waited_s = self._waited_s[thread] = int((thread / "schedstat").read_text().split()[1]) / 1e9
-                    if waited_s - before.get(thread, waited_s) >= enough_s > 0:
-                        found.add(pid)
-        return frozenset(found)
+                    if waited_s - last_waited_s.get(thread, waited_s) >= enough_s > 0:
+                        starved_pids.add(pid)
+        return frozenset(starved_pids)
 
 
 def waiting_for_a_disk(pids: Iterable[int], proc: Path = Path("/proc")) -> frozenset[int]:
@@ -180,10 +180,10 @@ async def end_frozen(supervisor: Supervised, bus_settings: BusSettings, database
     while True:
         try:
             async with _hearing(bus_settings) as heartbeats:
-                roles, stopped, waits = FrozenRoles(heartbeats), StoppedRoles(), CoreWaits()
+                roles, stopped_roles, waits = FrozenRoles(heartbeats), StoppedRoles(), CoreWaits()
                 while True:
                     await asyncio.sleep(LOOK_EVERY_S)
-                    _end_frozen(supervisor, database, roles, stopped, waits)
+                    _end_frozen(supervisor, database, roles, stopped_roles, waits)
                     is_told = False
         except Exception:
             if not is_told:
@@ -204,17 +204,17 @@ async def _hearing(bus_settings: BusSettings) -> AsyncIterator[Heartbeats]:
 
 
 def _end_frozen(
-    supervisor: Supervised, database: Path | None, roles: FrozenRoles, stopped: StoppedRoles, waits: CoreWaits
+    supervisor: Supervised, database: Path | None, roles: FrozenRoles, stopped_roles: StoppedRoles, waits: CoreWaits
 ) -> None:
     """Take one look, and end the roles that are found frozen."""
     pids = supervisor.pids()
-    running = [pid for pid in pids.values() if pid is not None]
-    hung = waiting_for_a_disk(running)
-    blocking = (locks.holders(database) if database is not None else frozenset()) - hung
-    starved = waits.starved(running) | hung
-    for role in {*roles.found(pids, blocking, starved), *stopped.look(pids)}:
-        told = {"frozen": role, "database_locked": pids[role] in blocking}
-        logger.error("role is frozen, it is ended and started anew", action="role_frozen", **told)
+    running_pids = [pid for pid in pids.values() if pid is not None]
+    hung_pids = waiting_for_a_disk(running_pids)
+    blocking = (locks.holders(database) if database is not None else frozenset()) - hung_pids
+    starved = waits.starved(running_pids) | hung_pids
+    for role in {*roles.found(pids, blocking, starved), *stopped_roles.look(pids)}:
+        fields = {"frozen": role, "database_locked": pids[role] in blocking}
+        logger.error("role is frozen, it is ended and started anew", action="role_frozen", **fields)
         roles.forget(role)
         supervisor.kill(role)
 
