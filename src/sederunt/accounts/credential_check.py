@@ -34,14 +34,14 @@ class CheckedKey:
 
 async def checked_key(settings: Settings, name: str, access: Access) -> CheckedKey:
     """Ask the vendor of this name about a key."""
-    title, keeper = providers()[name].title, provider(name).account
-    if keeper is None:
+    title, vendor_account = providers()[name].title, provider(name).account
+    if vendor_account is None:
         return CheckedKey(KeyVerdict.ACCEPTED, f"{title} needs no key.")
     try:
-        await asyncio.to_thread(keeper.check, settings, access.carried())
+        await asyncio.to_thread(vendor_account.check, settings, access.carried())
     except ProviderError as error:
-        rejected = error.kind in _REJECTED
-        return CheckedKey(KeyVerdict.REJECTED if rejected else KeyVerdict.UNREACHABLE, str(error))
+        is_rejected = error.kind in _REJECTED
+        return CheckedKey(KeyVerdict.REJECTED if is_rejected else KeyVerdict.UNREACHABLE, str(error))
     except SetupError as error:
         return CheckedKey(KeyVerdict.UNREACHABLE, str(error))
     return CheckedKey(KeyVerdict.ACCEPTED, f"{title} accepts this key.")

@@ -64,9 +64,9 @@ class CredentialStore:
         """Keep a key. Raises InvalidConfig for a provider we do not know, or one that takes no key; LimitReached where
         the account has `most` credentials.
         """
-        keyed = [name for name, row in providers().items() if row.needs_key]
-        if provider not in keyed:
-            raise InvalidConfig({"provider": [f"'{provider}' is not one of: {', '.join(keyed)}."]})
+        names = [name for name, row in providers().items() if row.needs_key]
+        if provider not in names:
+            raise InvalidConfig({"provider": [f"'{provider}' is not one of: {', '.join(names)}."]})
         key = key.strip()
         if not key:
             raise InvalidConfig({"key": ["The key is empty."]})
@@ -99,8 +99,8 @@ class CredentialStore:
 
     async def page(self, account_id: UUID, page: ListPageRequest) -> ListPage[Credential]:
         """Return a page of the account's credentials. Raises InvalidConfig for a cursor that is not ours."""
-        found = await self._vault.credential_page(account_id, page)
-        return ListPage(items=[_shown(row) for row in found.items], cursor=found.cursor)
+        row_page = await self._vault.credential_page(account_id, page)
+        return ListPage(items=[_shown(row) for row in row_page.items], cursor=row_page.cursor)
 
     async def get(self, credential_id: UUID, account_id: UUID) -> Credential:
         """Return one of them, closed. Raises NotFound."""

@@ -15,6 +15,6 @@ async def installation_secret(database: Database, sealer: Sealer, name: str) -> 
     store = InstallationSecrets(database)
     sealed = await store.get(name)
     if sealed is None:
-        fresh = sealer.seal(secrets.token_hex(32), "house_secrets", "value", name)
-        sealed = await store.add(name, fresh)
+        new_sealed = sealer.seal(secrets.token_hex(32), "house_secrets", "value", name)
+        sealed = await store.add(name, new_sealed)
     return bytes.fromhex(sealer.open(sealed, "house_secrets", "value", name))

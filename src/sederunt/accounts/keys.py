@@ -101,7 +101,7 @@ class Keys:
         """
         text = _PREFIX + secrets.token_urlsafe(32)
         now = self._clock.now()
-        kept = ApiKey(
+        key = ApiKey(
             id=new_id(now),
             account_id=account_id,
             name=name,
@@ -112,9 +112,9 @@ class Keys:
             scopes=" ".join(scope for scope in Scope if scope in scopes),
             expires_at=expires_at,
         )
-        await self._accounts.add_key(kept, self._digest(text), most=most)
-        logger.info("An API key was created.", action="key_created", key_id=str(kept.id))
-        return text, kept
+        await self._accounts.add_key(key, self._digest(text), most=most)
+        logger.info("An API key was created.", action="key_created", key_id=str(key.id))
+        return text, key
 
     async def of(self, account_id: UUID) -> list[ApiKey]:
         """Return the account's keys, oldest first."""
@@ -139,34 +139,38 @@ class Keys:
         there, or is over; LimitReached where the account has `most` keys that work.
         """
         now = self._clock.now()
-        old = await self._accounts.working_key(account_id, key_id)
-        if old is None:
+        old_key = await self._accounts.working_key(account_id, key_id)
+        if old_key is None:
             raise NotFound("There is no key with this id that works: make a new one.")
-        life = None if old.expires_at is None else old.expires_at - old.created_at
-        made = await self.create(
-            account_id, old.name, scopes=scopes_of(old), expires_at=None if life is None else now + life, most=most
+        lifetime = None if old_key.expires_at is None else old_key.expires_at - old_key.created_at
+        new_key = await self.create(
+            account_id,
+            old_key.name,
+            scopes=scopes_of(old_key),
+            expires_at=None if lifetime is None else now + lifetime,
+            most=most,
         )
         await self._accounts.expire_key(account_id, key_id, now + overlap)
         self._trusted.clear()
         logger.info("An API key was rotated.", action="key_rotated", key_id=str(key_id))
-        return made
+        return new_key
 
     async def caller(self, text: str) -> Caller:
         """Return whose key this is. Raises Unauthorized for one that is unknown, revoked or expired."""
         digest = self._digest(text)
-        trusted = self._trusted.get(digest)
-        if trusted is not None and trusted.until > self._clock.monotonic():
-            return trusted.caller
-        found = await self._accounts.valid_key(digest) if text.startswith(_PREFIX) else None
-        if found is None:
+        cached = self._trusted.get(digest)
+        if cached is not None and cached.until > self._clock.monotonic():
+            return cached.caller
+        key = await self._accounts.valid_key(digest) if text.startswith(_PREFIX) else None
+        if key is None:
             self._trusted.pop(digest, None)
             raise Unauthorized
-        caller = Caller(found.account_id, found.id, found.name, scopes_of(found), Scope.ADMIN in scopes_of(found))
+        caller = Caller(key.account_id, key.id, key.name, scopes_of(key), Scope.ADMIN in scopes_of(key))
         if len(self._trusted) >= _MOST_TRUSTED:
             self._trusted.clear()
         self._trusted[digest] = _Trusted(caller=caller, until=self._clock.monotonic() + _TRUSTED_S)
-        if found.last_used_at is None or self._clock.now() - found.last_used_at >= _NOTED_EVERY:
-            note = asyncio.create_task(self._accounts.touch_key(found.id))
+        if key.last_used_at is None or self._clock.now() - key.last_used_at >= _NOTED_EVERY:
+            note = asyncio.create_task(self._accounts.touch_key(key.id))
             self._notes.add(note)
             note.add_done_callback(self._noted)
         return caller

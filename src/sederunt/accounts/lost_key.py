@@ -37,7 +37,7 @@ def sealer_at_hand(settings: Settings) -> Sealer:
 
 async def unopened(database: Database, sealer: Sealer) -> Lost:
     """Return every stored secret that does not open; places without any are left out."""
-    found = {
+    values_by_place = {
         place: [
             (row, sealed)
             for row, sealed in await sealed_values(database, place)
@@ -45,15 +45,15 @@ async def unopened(database: Database, sealer: Sealer) -> Lost:
         ]
         for place in SEALED_COLUMNS
     }
-    return {place: values for place, values in found.items() if values}
+    return {place: values for place, values in values_by_place.items() if values}
 
 
-async def forget(database: Database, lost: Lost) -> int:
+async def forget(database: Database, unreadable: Lost) -> int:
     """Remove secrets that do not open; returns how many API keys were revoked with them."""
-    revoked = 0
-    for place, values in lost.items():
+    revoked_count = 0
+    for place, values in unreadable.items():
         for row, sealed in values:
             if place.table == "house_secrets" and row == PEPPER:  # what keys were digested under: none is found again
-                revoked = await Accounts(database).revoke_all_keys()
+                revoked_count = await Accounts(database).revoke_all_keys()
             await remove_sealed(database, place, row, sealed)
-    return revoked
+    return revoked_count

@@ -30,9 +30,9 @@ _PLACE = ("meeting_accounts", "secret")
 
 def no_accounts(service: Service) -> str:
     """Say that a service has no meeting accounts, and which do."""
-    there = " and ".join(services_taking(AccountKind.SESSION))
+    services = " and ".join(services_taking(AccountKind.SESSION))
     token = "; its bots take a token in authentication.zoom_zak_token" * (service in services_taking(AccountKind.TOKEN))
-    return f"Meeting accounts exist for {there}, not for {service}{token}."
+    return f"Meeting accounts exist for {services}, not for {service}{token}."
 
 
 class AccountVerdict(StrEnum):
@@ -113,10 +113,10 @@ class MeetingAccounts:
     async def keep_state(self, account_id: UUID, sign_in: SignIn) -> MeetingAccount:
         """Keep a browser that is signed in: of an account of this service and address in place of its old state."""
         assert sign_in.state is not None, "there is a state to keep"
-        for known in await self.of(account_id):
-            if (known.service, known.email) == (sign_in.service, sign_in.email):
-                await self.renew_state(known.id, account_id, sign_in.state)
-                return await self.get(known.id, account_id)
+        for meeting_account in await self.of(account_id):
+            if (meeting_account.service, meeting_account.email) == (sign_in.service, sign_in.email):
+                await self.renew_state(meeting_account.id, account_id, sign_in.state)
+                return await self.get(meeting_account.id, account_id)
         return await self.add(account_id, sign_in)
 
     async def of(self, account_id: UUID) -> list[MeetingAccount]:
@@ -125,8 +125,8 @@ class MeetingAccounts:
 
     async def page(self, account_id: UUID, page: ListPageRequest) -> ListPage[MeetingAccount]:
         """Return a page of the tenant's meeting accounts. Raises InvalidConfig for a cursor that is not ours."""
-        found = await self._vault.meeting_account_page(account_id, page)
-        return ListPage(items=[_shown(row) for row in found.items], cursor=found.cursor)
+        row_page = await self._vault.meeting_account_page(account_id, page)
+        return ListPage(items=[_shown(row) for row in row_page.items], cursor=row_page.cursor)
 
     async def get(self, meeting_account_id: UUID, account_id: UUID) -> MeetingAccount:
         """Return one of them, closed. Raises NotFound."""
@@ -140,9 +140,9 @@ class MeetingAccounts:
 
     async def renew_state(self, meeting_account_id: UUID, account_id: UUID, state: Mapping[str, Any]) -> None:
         """Keep what the browser remembers after a visit: sites prolong a sign-in that is used. Raises NotFound."""
-        known = await self.open(meeting_account_id, account_id)
-        renewed = SignIn(service=known.service, email=known.email, password=known.password, state=state)
-        sealed = self._sealer.seal(_text(renewed), *_PLACE, meeting_account_id)
+        sign_in = await self.open(meeting_account_id, account_id)
+        new_sign_in = SignIn(service=sign_in.service, email=sign_in.email, password=sign_in.password, state=state)
+        sealed = self._sealer.seal(_text(new_sign_in), *_PLACE, meeting_account_id)
         await self._vault.renew_meeting_account(meeting_account_id, account_id, sealed)
 
     async def remove(self, meeting_account_id: UUID, account_id: UUID) -> None:

@@ -127,8 +127,8 @@ class OpenIdProvider:
             raise _untrusted("the answer is another provider's")
         if "error" in answer:
             logger.info("a provider refused a sign-in", action="openid_refused", error=answer["error"][:100])
-            refused = answer["error"] == "access_denied"
-            raise SignInFailed(f"{self._title} {'did not let you in' if refused else 'could not sign you in'}.")
+            is_refused = answer["error"] == "access_denied"
+            raise SignInFailed(f"{self._title} {'did not let you in' if is_refused else 'could not sign you in'}.")
         if not answer.get("code"):
             raise _untrusted("it has no code")
         tokens = await self._exchange(metadata, attempt, answer["code"], redirect_uri)
@@ -146,23 +146,23 @@ class OpenIdProvider:
             self._metadata = now, self._read(await self._ask("GET", address))
         return self._metadata[1]
 
-    def _read(self, told: Mapping[str, Any]) -> _Metadata:
-        if told.get("issuer") != self._issuer:
-            raise _misconfigured(f"it calls itself {str(told.get('issuer'))[:200]!r}, not {self._issuer!r}")
-        endpoints = {name: str(told.get(name) or "") for name in _ENDPOINTS}
+    def _read(self, document: Mapping[str, Any]) -> _Metadata:
+        if document.get("issuer") != self._issuer:
+            raise _misconfigured(f"it calls itself {str(document.get('issuer'))[:200]!r}, not {self._issuer!r}")
+        endpoints = {name: str(document.get(name) or "") for name in _ENDPOINTS}
         for name, address in endpoints.items():
             if not self._is_as_safe(address) and (address or name != "userinfo_endpoint"):
                 raise _misconfigured(f"its {name} is no address as safe as its issuer")
-        methods = told.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+        methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
         return _Metadata(
             **endpoints,
             by_post="client_secret_basic" not in methods,
-            names_itself=told.get("authorization_response_iss_parameter_supported") is True,
+            names_itself=document.get("authorization_response_iss_parameter_supported") is True,
         )
 
     def _is_as_safe(self, address: str) -> bool:
-        wanted = ("https",) if self._issuer.startswith("https:") else ("https", "http")
-        return urlsplit(address).scheme in wanted and bool(urlsplit(address).hostname)
+        schemes = ("https",) if self._issuer.startswith("https:") else ("https", "http")
+        return urlsplit(address).scheme in schemes and bool(urlsplit(address).hostname)
 
     async def _exchange(
         self, metadata: _Metadata, attempt: SignInAttempt, code: str, redirect_uri: str
@@ -217,14 +217,16 @@ class OpenIdProvider:
 
     async def _with_more(self, metadata: _Metadata, tokens: Mapping[str, Any], claims: Claims) -> Claims:
         """Return the claims with those that the provider gives only on request."""
-        wanted = {"name", "email", self.settings.role_claim, self.settings.account_claim} - {None}
+        claim_names = {"name", "email", self.settings.role_claim, self.settings.account_claim} - {None}
         access_token = tokens.get("access_token")
-        if not metadata.userinfo_endpoint or not access_token or wanted <= set(claims):
+        if not metadata.userinfo_endpoint or not access_token or claim_names <= set(claims):
             return claims
-        more = await self._ask("GET", metadata.userinfo_endpoint, headers={"Authorization": f"Bearer {access_token}"})
-        if more.get("sub") != claims["sub"]:
+        user_info = await self._ask(
+            "GET", metadata.userinfo_endpoint, headers={"Authorization": f"Bearer {access_token}"}
+        )
+        if user_info.get("sub") != claims["sub"]:
             raise _untrusted("it told of somebody else")
-        return {**more, **claims}
+        return {**user_info, **claims}
 
     async def _ask(self, method: str, address: str, **options: Any) -> Mapping[str, Any]:
         """Return what the provider answers: a JSON object. Raises SignInFailed."""
@@ -238,23 +240,23 @@ class OpenIdProvider:
                     body += part
                     if len(body) > MOST_BYTES:
                         raise _misconfigured(f"{urlsplit(address).path} answers without an end")
-            told: Any = foreign_json.read(body)
+            value: Any = foreign_json.read(body)
         except httpx2.HTTPError as error:
             logger.warning("a provider was not reached", action="openid_away", address=address, why=str(error))
             raise SignInFailed(f"{self._title} cannot be reached right now.") from None
         except ValueError:
             raise _misconfigured(f"{urlsplit(address).path} answers {answer.status_code}, and no JSON") from None
-        if answer.status_code != httpx2.codes.OK or not isinstance(told, dict):
-            why = told.get("error") if isinstance(told, dict) else type(told).__name__
-            raise _misconfigured(f"{urlsplit(address).path} answers {answer.status_code}: {str(why)[:100]}")
-        return told
+        if answer.status_code != httpx2.codes.OK or not isinstance(value, dict):
+            reason = value.get("error") if isinstance(value, dict) else type(value).__name__
+            raise _misconfigured(f"{urlsplit(address).path} answers {answer.status_code}: {str(reason)[:100]}")
+        return value
 
 
-def _untrusted(why: str) -> SignInFailed:
-    logger.warning("a provider's answer was refused", action="openid_untrusted", why=why)
-    return SignInFailed(f"The answer of your sign-in cannot be trusted ({why}): try again.")
+def _untrusted(reason: str) -> SignInFailed:
+    logger.warning("a provider's answer was refused", action="openid_untrusted", why=reason)
+    return SignInFailed(f"The answer of your sign-in cannot be trusted ({reason}): try again.")
 
 
-def _misconfigured(why: str) -> SignInFailed:
-    logger.warning("a provider does not do what it should", action="openid_misconfigured", why=why)
-    return SignInFailed(f"The sign-in is not set up right: {why}. Tell whoever runs this installation.")
+def _misconfigured(reason: str) -> SignInFailed:
+    logger.warning("a provider does not do what it should", action="openid_misconfigured", why=reason)
+    return SignInFailed(f"The sign-in is not set up right: {reason}. Tell whoever runs this installation.")

@@ -27,38 +27,38 @@ class OpenIdPeople:
         """Return a session token for the person whom the claims describe. Raises Forbidden if no rule admits them."""
         membership = membership_of(self._settings, claims)
         account_id = await self._account_of(membership) if membership is not None else None
-        known = await self.identities.get(issuer, claims["sub"])
-        if known is None and membership is not None and account_id is not None:
-            known = await self._first_time(issuer, claims, account_id, membership.role.value)
-        elif known is not None and known.made:
-            await self._follow(known.person_id, account_id, membership)
-        places = await self._sign_ins.people.of_person(known.person_id) if known is not None else []
-        if known is not None and known.made:
+        identity = await self.identities.get(issuer, claims["sub"])
+        if identity is None and membership is not None and account_id is not None:
+            identity = await self._first_time(issuer, claims, account_id, membership.role.value)
+        elif identity is not None and identity.made:
+            await self._follow(identity.person_id, account_id, membership)
+        places = await self._sign_ins.people.of_person(identity.person_id) if identity is not None else []
+        if identity is not None and identity.made:
             places = [place for place in places if place.account_id == account_id]
-        if known is None or not places:
+        if identity is None or not places:
             logger.info("a provider's subject is nobody here", action="openid_nobody", issuer=issuer)
             raise Forbidden(
                 f"You are signed in at {self._settings.name}, and have no place here. Ask an owner for a link; with "
                 "it you can connect your sign-in under People."
             )
-        logger.info("somebody came by a provider", action="openid_signed_in", person_id=str(known.person_id))
-        return await self._sign_ins.begin(known.person_id, places[0].account_id)
+        logger.info("somebody came by a provider", action="openid_signed_in", person_id=str(identity.person_id))
+        return await self._sign_ins.begin(identity.person_id, places[0].account_id)
 
     async def link(self, issuer: str, claims: Claims, person: Person) -> None:
         """Let a subject sign in somebody who is signed in. Raises Conflict where it signs in somebody else."""
-        known = await self.identities.get(issuer, claims["sub"])
-        if known is not None and known.person_id == person.id:
+        identity = await self.identities.get(issuer, claims["sub"])
+        if identity is not None and identity.person_id == person.id:
             return
-        if known is not None or not await self.identities.link(issuer, claims["sub"], person.id):
+        if identity is not None or not await self.identities.link(issuer, claims["sub"], person.id):
             raise Conflict("This sign-in belongs to somebody else here already.")
         await self._sign_ins.people.note(person.account_id, person.name, "linkIdentity", issuer, by_person=True)
 
     async def _first_time(self, issuer: str, claims: Claims, account_id: UUID, role: str) -> PersonIdentity | None:
         name, email = name_of(claims), verified_email(claims)
-        added = await self.identities.add_person(
+        is_added = await self.identities.add_person(
             issuer, claims["sub"], name=name, email=email, account_id=account_id, role=role
         )
-        if added:
+        if is_added:
             await self._sign_ins.people.note(account_id, name, "joinByIdentity", issuer, by_person=True)
         return await self.identities.get(issuer, claims["sub"])
 
@@ -84,10 +84,10 @@ class OpenIdPeople:
     async def _account_of(self, membership: Membership) -> UUID:
         if membership.account is None:
             return self._database.default_account_id
-        found = [account for account in await self._accounts.all() if account.name == membership.account]
-        if len(found) != 1:
+        accounts = [account for account in await self._accounts.all() if account.name == membership.account]
+        if len(accounts) != 1:
             raise SignInFailed(
-                f"The sign-in is not set up right: there {'is no account' if not found else 'are several accounts'} "
+                f"The sign-in is not set up right: there {'is no account' if not accounts else 'are several accounts'} "
                 f"named {membership.account!r}. Tell whoever runs this installation."
             )
-        return found[0].id
+        return accounts[0].id

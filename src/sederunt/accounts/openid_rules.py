@@ -36,14 +36,14 @@ def membership_of(settings: OidcSettings, claims: Claims) -> Membership | None:
 def verified_email(claims: Claims) -> str | None:
     """Return the address that the provider vouches for, in small letters."""
     email = claims.get("email")
-    vouched = claims.get("email_verified") in (True, "true")
-    return email.strip().casefold()[:320] if vouched and isinstance(email, str) and "@" in email else None
+    is_verified = claims.get("email_verified") in (True, "true")
+    return email.strip().casefold()[:320] if is_verified and isinstance(email, str) and "@" in email else None
 
 
 def name_of(claims: Claims) -> str:
     """Return what to call somebody."""
-    told = (claims.get(name) for name in ("name", "preferred_username", "email", "sub"))
-    first = next((word for word in told if isinstance(word, str) and word.strip()), "Somebody")
+    candidates = (claims.get(name) for name in ("name", "preferred_username", "email", "sub"))
+    first = next((word for word in candidates if isinstance(word, str) and word.strip()), "Somebody")
     return first.strip().replace("\0", "")[:LONGEST_NAME]
 
 
@@ -51,9 +51,9 @@ def _claimed_role(settings: OidcSettings, claims: Claims) -> MemberRole | None:
     """Return the highest of the roles that the claim gives."""
     if settings.role_claim is None:
         return None
-    known = settings.roles or {role.value: role.value for role in MemberRole}
-    given = {known[value] for value in _said(claims, settings.role_claim) if value in known}
-    return next((role for role in MemberRole if role.value in given), None)
+    roles = settings.roles or {role.value: role.value for role in MemberRole}
+    claimed_roles = {roles[value] for value in _said(claims, settings.role_claim) if value in roles}
+    return next((role for role in MemberRole if role.value in claimed_roles), None)
 
 
 def _first_role(settings: OidcSettings, claims: Claims) -> MemberRole | None:
@@ -61,17 +61,17 @@ def _first_role(settings: OidcSettings, claims: Claims) -> MemberRole | None:
         return None
     if settings.email_domains:
         domain = (verified_email(claims) or "").rpartition("@")[2]
-        if domain not in {known.casefold() for known in settings.email_domains}:
+        if domain not in {allowed_domain.casefold() for allowed_domain in settings.email_domains}:
             return None
     return MemberRole(settings.first_role)
 
 
 def _said(claims: Claims, path: str) -> list[str]:
     """Return the words of a claim: one, or a list of them. A name with dots that is none itself leads into objects."""
-    found: Any = claims.get(path)
-    if found is None:
-        found = claims
+    claim: Any = claims.get(path)
+    if claim is None:
+        claim = claims
         for part in path.split("."):
-            found = found.get(part) if isinstance(found, Mapping) else None
-    values = found if isinstance(found, list) else [found]
+            claim = claim.get(part) if isinstance(claim, Mapping) else None
+    values = claim if isinstance(claim, list) else [claim]
     return [value for value in values if isinstance(value, str)]

@@ -17,13 +17,13 @@ class Resealed:
 
 async def reseal(database: Database, sealer: Sealer) -> Resealed:
     """Seal every stored secret that opens with the newest key. Safe while the service runs."""
-    changed = unopened = 0
+    changed_count = unopened_count = 0
     for place in SEALED_COLUMNS:
         for row, sealed in await sealed_values(database, place):
             if not sealer.opens(sealed, place.table, place.column, row):
-                unopened += 1
+                unopened_count += 1
                 continue
-            renewed = sealer.reseal(sealed, place.table, place.column, row)
-            if renewed != sealed:
-                changed += await replace_sealed(database, place, row, sealed, renewed)
-    return Resealed(changed, unopened)
+            new_sealed = sealer.reseal(sealed, place.table, place.column, row)
+            if new_sealed != sealed:
+                changed_count += await replace_sealed(database, place, row, sealed, new_sealed)
+    return Resealed(changed_count, unopened_count)

@@ -123,9 +123,9 @@ def _key_of_directory(data: Path) -> str:
 
 def _cipher(key: str) -> tuple[bytes, AESGCM]:
     """Return (id, cipher) of a key text."""
-    derive = HKDF(algorithm=hashes.SHA256(), length=32 + _ID_BYTES, salt=None, info=b"sederunt sealing")
-    derived = derive.derive(key.encode())
-    return derived[32:], AESGCM(derived[:32])
+    kdf = HKDF(algorithm=hashes.SHA256(), length=32 + _ID_BYTES, salt=None, info=b"sederunt sealing")
+    key_material = kdf.derive(key.encode())
+    return key_material[32:], AESGCM(key_material[:32])
 
 
 def _place(table: str, column: str, row: object) -> bytes:

@@ -121,10 +121,10 @@ class SignIns:
         """Begin a session and return its token. Raises TooManyRequests, InvalidConfig; nothing tells an unknown address
         from a wrong password, or from somebody who came by the OpenID provider `issuer`.
         """
-        found = await self.people.password_hash(_address(email))
-        good = await self._passwords.fits(found[1] if found else None, password)
-        may = found is not None and good and not await self.came_by(issuer, found[0])
-        accounts = await self.people.of_person(found[0]) if found and may else []
+        person_row = await self.people.password_hash(_address(email))
+        is_correct = await self._passwords.fits(person_row[1] if person_row else None, password)
+        is_allowed = person_row is not None and is_correct and not await self.came_by(issuer, person_row[0])
+        accounts = await self.people.of_person(person_row[0]) if person_row and is_allowed else []
         if not accounts:
             logger.info("A sign-in was refused.", action="sign_in_refused")
             raise InvalidConfig({"password": ["Address and password do not fit together."]})
@@ -145,7 +145,7 @@ class SignIns:
         """Return whether a person is here by an OpenID provider alone: whom it lets in no more has no other door."""
         if issuer is None:
             return False
-        return any(one.made and one.issuer == issuer for one in await self._identities.of(person_id))
+        return any(identity.made and identity.issuer == issuer for identity in await self._identities.of(person_id))
 
     async def set_password(
         self, visitor: SignedIn, email: str, name: str, password: str, current: str, *, issuer: str | None = None
@@ -170,15 +170,15 @@ class SignIns:
             faults["name"] = ["name must have 1 to 200 characters."]
         if faults:
             raise InvalidConfig(faults)
-        hashed = await self._passwords.hash(password)
-        await self.people.change(person.id, email=address, name=name.strip(), password_hash=hashed)
+        password_hash = await self._passwords.hash(password)
+        await self.people.change(person.id, email=address, name=name.strip(), password_hash=password_hash)
         await self.people.end_sessions(person.id, but=visitor.session)
 
     async def needs_password(self, visitor: SignedIn) -> bool:
         """Return whether somebody has to show their password to change it: who found a session open does not come to
         own it. Who came by a link a moment ago may have forgotten it."""
-        began = await self.people.session_began(visitor.session)
-        return visitor.person.has_password and (began is None or self._clock.now() - began > FRESH_FOR)
+        began_at = await self.people.session_began(visitor.session)
+        return visitor.person.has_password and (began_at is None or self._clock.now() - began_at > FRESH_FOR)
 
     async def _check_password(self, person: Person, password: str) -> None:
         """Raise InvalidConfig where a person's password is another one, or was guessed at too often."""
@@ -204,9 +204,9 @@ def csrf_of(token: str) -> str:
     return hmac.new(token.encode("utf-8", "replace"), b"sederunt csrf", hashlib.sha256).hexdigest()[:32]
 
 
-def is_csrf(token: str, sent: str) -> bool:
+def is_csrf(token: str, csrf: str) -> bool:
     """Return whether a request came from a page of this session; compared in constant time."""
-    return hmac.compare_digest(csrf_of(token).encode(), sent.encode("utf-8", "replace"))
+    return hmac.compare_digest(csrf_of(token).encode(), csrf.encode("utf-8", "replace"))
 
 
 def _digest(token: str) -> bytes:

@@ -26,25 +26,34 @@ class VendorAccess:
         if credential_id is None:
             return self._operators(provider)
         try:
-            opened = await self._credentials.open(credential_id, account_id)
+            credential = await self._credentials.open(credential_id, account_id)
         except NotFound:
             raise _gone(f"The credential {credential_id} for {provider.title} was removed.") from None
-        if opened.provider != provider.name:  # of a fallback: each vendor needs a key of its own
+        if credential.provider != provider.name:  # of a fallback: each vendor needs a key of its own
             return self._operators(provider)
         return Access(
-            key=opened.key,
+            key=credential.key,
             label=f"the credential {credential_id}",
-            region=opened.region,
-            organisation=opened.organisation,
+            region=credential.region,
+            organisation=credential.organisation,
         ).carried()
 
     def _operators(self, provider: ProviderRow) -> Access:
-        given, name = self._settings.providers.get(provider.name), variable("providers", provider.name, "key")
-        if given is None or given.key is None or not given.key.get_secret_value().strip():
+        provider_settings, name = (
+            self._settings.providers.get(provider.name),
+            variable("providers", provider.name, "key"),
+        )
+        if (
+            provider_settings is None
+            or provider_settings.key is None
+            or not provider_settings.key.get_secret_value().strip()
+        ):
             raise _gone(f"There is no key for {provider.title}: {name} is not set.")
         label = f"the operator's key ({name})"
-        key = given.key.get_secret_value()
-        return Access(key=key, label=label, region=given.region, organisation=given.organisation).carried()
+        key = provider_settings.key.get_secret_value()
+        return Access(
+            key=key, label=label, region=provider_settings.region, organisation=provider_settings.organisation
+        ).carried()
 
 
 def _gone(sentence: str) -> ProviderError:

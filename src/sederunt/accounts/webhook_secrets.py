@@ -57,10 +57,10 @@ class WebhookSecrets:
 
     async def renew(self, account_id: UUID, overlap: timedelta = timedelta()) -> Secrets:
         """Make a new secret. The old one also signs for a while longer. Raises NotFound."""
-        known = await self.get(account_id)
+        current = await self.get(account_id)
         sealed = SealedSecrets(newest=self._seal(_fresh(), _NEWEST, account_id))
         if overlap:
-            before = self._seal(known.newest, _BEFORE, account_id)
+            before = self._seal(current.newest, _BEFORE, account_id)
             sealed = SealedSecrets(newest=sealed.newest, before=before, before_until=self._clock.now() + overlap)
         await self._accounts.set_webhook_secrets(account_id, sealed)
         return await self.get(account_id)

@@ -99,8 +99,8 @@ class Bus:
                 await bus._declare_until_done()
         except TimeoutError:
             await bus.close()
-            what = f"could not keep the queues ({bus._refused})" if bus._refused else "did not answer"
-            raise BusAway(f"NATS at {log.redact(str(settings.url))} {what} within {within_s:g} s.") from None
+            problem = f"could not keep the queues ({bus._refused})" if bus._refused else "did not answer"
+            raise BusAway(f"NATS at {log.redact(str(settings.url))} {problem} within {within_s:g} s.") from None
         return bus
 
     @property
@@ -153,21 +153,21 @@ class Bus:
         Repeats until the server has confirmed it; raises BusAway past `within_s`, and then it may be stored or not.
         """
         queue = subject.rpartition(".")[0]
-        unanswered = False  # a try that may have been stored all the same: what the next one repeats is ours
+        is_unanswered = False  # a try that may have been stored all the same: what the next one repeats is ours
         try:
             async with asyncio.timeout(within_s):
                 while True:
                     try:
                         ack = await self.js.publish(subject, payload, headers={"Nats-Msg-Id": message_id})
                         self._unstored.pop(queue, None)
-                        return not ack.duplicate or unanswered
+                        return not ack.duplicate or is_unanswered
                     except APIError as error:
                         if error.err_code == streams.ALREADY_QUEUED:
                             self._unstored.pop(queue, None)
                             return False
                         logger.warning("publish refused", action="publish_refused", subject=subject, error=str(error))
                     except (NatsError, NoStreamResponseError) as error:
-                        unanswered = unanswered or not isinstance(error, NoStreamResponseError)
+                        is_unanswered = is_unanswered or not isinstance(error, NoStreamResponseError)
                         logger.debug("publish unanswered", action="publish_unanswered", error=str(error))
                     await asyncio.sleep(RETRY_S)
         except TimeoutError:
@@ -252,9 +252,9 @@ class Bus:
 
         async def on_message(msg: Msg) -> None:
             try:
-                asked = json.loads(msg.data)
-                with continuing(origin_in(asked)):
-                    result = await answer({name: value for name, value in asked.items() if name not in ORIGIN_FIELDS})
+                request = json.loads(msg.data)
+                with continuing(origin_in(request)):
+                    result = await answer({name: value for name, value in request.items() if name not in ORIGIN_FIELDS})
             except asyncio.CancelledError:  # the client does that when a subscription is closed
                 await reply(msg, {"error": "It ended before this was done."})
                 raise

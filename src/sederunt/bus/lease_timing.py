@@ -44,12 +44,12 @@ def facts_of(bus: Bus) -> BusFacts:
     )
 
 
-def broken_promises(found: BusFacts) -> list[str]:
+def broken_promises(facts: BusFacts) -> list[str]:
     """Return a sentence for each promise that cannot be kept with these settings. Pure."""
-    away_s, wait_s = 2 * found.ack_wait_s + MARGIN_S, found.ack_wait_s
+    away_s, wait_s = 2 * facts.ack_wait_s + MARGIN_S, facts.ack_wait_s
     most_s = (BACK_S - MARGIN_S) // 2
     least_s = ELECTION_S / 2 + MARGIN_S
-    before_s = found.ack_wait_before_s
+    before_s = facts.ack_wait_before_s
     oldest = ".".join(map(str, OLDEST_SERVER))
     rows = (
         (
@@ -58,33 +58,33 @@ def broken_promises(found: BusFacts) -> list[str]:
             f"{away_s:g} s, and {BACK_S:g} are promised; set {most_s:g} or less.",
         ),
         (
-            not found.local and wait_s < least_s,
+            not facts.local and wait_s < least_s,
             f"SEDERUNT_BUS__ACK_WAIT_S is {wait_s:g}: while message servers agree on another leader (up to "
             f"{ELECTION_S:g} s) hosts would leave their meetings; set {least_s:g} or more.",
         ),
         (
-            not found.local and before_s is not None and before_s != wait_s,
+            not facts.local and before_s is not None and before_s != wait_s,
             f"SEDERUNT_BUS__ACK_WAIT_S is {wait_s:g} here, and another process said {before_s or 0:g}: give all the "
             "same one, or a job is given on while its holder believes that it has time.",
         ),
         (
-            found.servers > 1 and found.replicas == 1,
-            f"There are {found.servers} message servers, and each queue is kept by one alone: while that one is away, "
+            facts.servers > 1 and facts.replicas == 1,
+            f"There are {facts.servers} message servers, and each queue is kept by one alone: while that one is away, "
             "nobody is given its jobs. Set SEDERUNT_BUS__REPLICAS to 3.",
         ),
         (
-            found.replicas % 2 == 0,
-            f"SEDERUNT_BUS__REPLICAS is {found.replicas}: an even number outlives no more servers than the odd one "
-            f"below it; set {found.replicas - 1} or {found.replicas + 1}.",
+            facts.replicas % 2 == 0,
+            f"SEDERUNT_BUS__REPLICAS is {facts.replicas}: an even number outlives no more servers than the odd one "
+            f"below it; set {facts.replicas - 1} or {facts.replicas + 1}.",
         ),
         (
-            found.version < OLDEST_SERVER,
-            f"The message server is NATS {found.version[0]}.{found.version[1]}, and {oldest} is the oldest that can "
+            facts.version < OLDEST_SERVER,
+            f"The message server is NATS {facts.version[0]}.{facts.version[1]}, and {oldest} is the oldest that can "
             "do all that is asked of it: upgrade it.",
         ),
         (
-            found.max_payload < LARGEST_BYTES,
-            f"The message server takes messages of {found.max_payload:,} bytes, and ours have up to "
+            facts.max_payload < LARGEST_BYTES,
+            f"The message server takes messages of {facts.max_payload:,} bytes, and ours have up to "
             f"{LARGEST_BYTES:,}: set its max_payload to 1MB.",
         ),
     )

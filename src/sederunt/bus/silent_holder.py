@@ -56,7 +56,7 @@ async def wait_out(bus: Bus, subject: str, question: Mapping[str, Any], *, prove
         proven_s: how long it had been silent before: that a job is given out again proves one ack wait.
     """
     loop = asyncio.get_running_loop()
-    until = loop.time() + 2 * bus.settings.ack_wait_s + MARGIN_S - proven_s
+    deadline = loop.time() + 2 * bus.settings.ack_wait_s + MARGIN_S - proven_s
     answers: asyncio.Queue[Holder] = asyncio.Queue()
 
     async def heard(msg: Msg) -> None:
@@ -64,19 +64,19 @@ async def wait_out(bus: Bus, subject: str, question: Mapping[str, Any], *, prove
         answers.put_nowait(Holder.GONE if is_refusal else _told(json.loads(msg.data)))
 
     inbox = bus.new_inbox()
-    listening = await bus.subscribe(inbox, heard)
+    subscription = await bus.subscribe(inbox, heard)
     try:
         while True:
             if not await bus.confirm(str(question["handle"]), b"+WPI", within_s=bus.settings.ack_wait_s / 3):
                 return Holder.UNKNOWN
-            if loop.time() >= until:
+            if loop.time() >= deadline:
                 return Holder.SILENT
             await bus.ask(subject, question, reply=inbox)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(ASK_EVERY_S):
                     return await answers.get()
     finally:
-        await listening.close()
+        await subscription.close()
 
 
 def _told(answer: Mapping[str, Any]) -> Holder:

@@ -176,10 +176,10 @@ async def declared_ack_wait_s(js: JetStreamContext) -> float | None:
     """Return the ack wait of the hosts' queue as it is declared; None where it is not declared yet."""
     queue = QUEUES["attend"]
     try:
-        found: float | None = (await js.consumer_info(queue.stream, queue.kind)).config.ack_wait
+        ack_wait_s: float | None = (await js.consumer_info(queue.stream, queue.kind)).config.ack_wait
     except NotFoundError:
         return None
-    return found
+    return ack_wait_s
 
 
 def _feed_stream(replicas: int) -> StreamConfig:

@@ -10,11 +10,11 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
     Once is not enough: before Python 3.12 `asyncio.wait_for`, on which the client's requests are built, swallows a
     cancellation that comes in the same moment as the answer, and a loop around it goes on.
     """
-    running = {task for task in tasks if not task.done()}
-    while running:
-        for task in running:
+    pending = {task for task in tasks if not task.done()}
+    while pending:
+        for task in pending:
             task.cancel()
-        _, running = await asyncio.wait(running, timeout=0.5)
+        _, pending = await asyncio.wait(pending, timeout=0.5)
 
 
 def notice_cancellation() -> None:

@@ -34,7 +34,7 @@ async def mend(server: EmbeddedServer, bus: BusSettings) -> list[Path]:
     Returns where torn files are now. A server that is not ready in time is left to the roles, which say so.
     """
     client = Client()
-    aside: list[Path] = []
+    moved_files: list[Path] = []
     with contextlib.suppress(NatsError, OSError, TimeoutError):
         async with asyncio.timeout(WITHIN_S):
             await client.connect(
@@ -45,10 +45,10 @@ async def mend(server: EmbeddedServer, bus: BusSettings) -> list[Path]:
                 error_cb=_ignored,
             )
             try:
-                aside = await _declared(client.jetstream(), server, bus)
+                moved_files = await _declared(client.jetstream(), server, bus)
             finally:
                 await client.close()
-    return aside
+    return moved_files
 
 
 async def _ignored(_error: Exception) -> None:
@@ -56,14 +56,14 @@ async def _ignored(_error: Exception) -> None:
 
 
 async def _declared(js: JetStreamContext, server: EmbeddedServer, bus: BusSettings) -> list[Path]:
-    aside: list[Path] = []
+    moved_files: list[Path] = []
     while True:
         try:
             await streams.declare(js, ack_wait_s=bus.ack_wait_s, replicas=bus.replicas)
-            return aside
+            return moved_files
         except APIError as error:
             if error.err_code == _NO_STORE_FOR_CONSUMER:
-                aside += [_set_aside(server.store, folder) for folder in await _refused(js, server.store)]
+                moved_files += [_set_aside(server.store, folder) for folder in await _refused(js, server.store)]
         except NatsError:
             pass
         await asyncio.sleep(RETRY_S)
@@ -71,15 +71,15 @@ async def _declared(js: JetStreamContext, server: EmbeddedServer, bus: BusSettin
 
 async def _refused(js: JetStreamContext, store: Path) -> list[Path]:
     """Return the folders of consumers that the server has files of and does not know."""
-    refused: list[Path] = []
+    refused_folders: list[Path] = []
     for queue in streams.QUEUES.values():
         try:
-            known = {info.name for info in await js.consumers_info(queue.stream)}
+            consumers = {info.name for info in await js.consumers_info(queue.stream)}
         except NotFoundError:  # its own description is torn: it is declared anew once the queues before it serve
             continue
         for folder in store.glob(f"jetstream/*/streams/{queue.stream}/obs/{queue.kind}"):
-            refused += [folder] if queue.kind not in known else []
-    return refused
+            refused_folders += [folder] if queue.kind not in consumers else []
+    return refused_folders
 
 
 def _set_aside(store: Path, folder: Path) -> Path:

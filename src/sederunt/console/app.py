@@ -88,7 +88,10 @@ def _routes() -> list[BaseRoute]:
     ]
     return [
         *(Path(path, open_endpoint(handler, path), methods=[method]) for method, path, handler in open_pages),
-        *(Path(path, endpoint(handler, path, needed), methods=[method]) for method, path, handler, needed in PAGES),
+        *(
+            Path(path, endpoint(handler, path, permission), methods=[method])
+            for method, path, handler, permission in PAGES
+        ),
         Path(_ASSETS, _asset, methods=["GET"]),
     ]
 
@@ -97,9 +100,9 @@ def _routes() -> list[BaseRoute]:
 async def _children(app: Starlette) -> AsyncIterator[None]:
     """End what pages started on demand together with the application."""
     async with contextlib.AsyncExitStack() as stack:
-        for name, made in (("practice_sites", PracticeSites()), ("checkup", DoctorRun())):
-            setattr(app.state, name, made)
-            stack.push_async_callback(made.close)
+        for name, child in (("practice_sites", PracticeSites()), ("checkup", DoctorRun())):
+            setattr(app.state, name, child)
+            stack.push_async_callback(child.close)
         yield
 
 
@@ -109,9 +112,9 @@ async def _asset(request: Request) -> Response:
     path = (ASSETS / request.path_params["name"]).resolve()
     if not path.is_relative_to(ASSETS.resolve()) or path.suffix not in _TYPES or not path.is_file():
         return Response("There is no such file.", 404, media_type="text/plain")
-    kept = request.path_params["version"] == assets_version()
+    is_current = request.path_params["version"] == assets_version()
     headers = {
-        "Cache-Control": "public, max-age=31536000, immutable" if kept else "no-cache",
+        "Cache-Control": "public, max-age=31536000, immutable" if is_current else "no-cache",
         "X-Content-Type-Options": "nosniff",
     }
     return FileResponse(path, headers=headers, media_type=_TYPES[path.suffix])

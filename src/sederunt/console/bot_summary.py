@@ -42,8 +42,8 @@ def summary_of(view: BotView) -> BotSummary:
     troubles = [event for event in view.events if event.event == PAGE_TROUBLE][-MOST_TROUBLES:]
     for event in view.events:
         if event in troubles:
-            seen = TROUBLES.get(event.data["cause"], event.data["seen"])
-            steps.append(SummaryStep(PAGE_TROUBLE, event.created_at, None, None, is_now=False, seen=seen))
+            description = TROUBLES.get(event.data["cause"], event.data["seen"])
+            steps.append(SummaryStep(PAGE_TROUBLE, event.created_at, None, None, is_now=False, seen=description))
         if event.event != STATUS_UPDATE:
             continue
         data = event.data
@@ -65,15 +65,15 @@ def _told(view: BotView) -> tuple[str, str | None]:
     """Return the sentence, and what would help."""
     bot = view.bot
     last = next((e.data for e in reversed(view.events) if e.event == STATUS_UPDATE), {})
-    told, advice = why(bot.status, bot.stop_reason, cause=last.get("cause"), message=last.get("message"))
+    sentence, advice = why(bot.status, bot.stop_reason, cause=last.get("cause"), message=last.get("message"))
     if bot.status is BotStatus.FINISHED:
         advice = None if bot.verdict in (None, Verdict.HEALTHY) else advice  # nobody asks why all went well
         people = len(view.participants)
-        met = f"with {people} {'person' if people == 1 else 'people'}" if people else "alone"
-        told = f"Recorded {_minutes(view)} {met}. {told}"
+        company = f"with {people} {'person' if people == 1 else 'people'}" if people else "alone"
+        sentence = f"Recorded {_minutes(view)} {company}. {sentence}"
     # What is as it should be, or was said just before, is not said again.
     verdict = bot.verdict if bot.verdict not in (None, Verdict.HEALTHY, Verdict.NEVER_ADMITTED) else None
-    return f"{told} {VERDICTS[verdict]}" if verdict else told, advice
+    return f"{sentence} {VERDICTS[verdict]}" if verdict else sentence, advice
 
 
 def _minutes(view: BotView) -> str:

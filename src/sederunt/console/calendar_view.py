@@ -69,20 +69,20 @@ def moments_of(span: tuple[date, date], zone: tzinfo) -> tuple[datetime, datetim
 
 def timetable(view: View, on: date, bots: Iterable[Bot], *, zone: tzinfo, today: date) -> CalendarView:
     """Return a view around a day. Bots outside it are left out."""
-    found: dict[date, list[Bot]] = {}
+    bots_by_day: dict[date, list[Bot]] = {}
     for bot in bots:
         if bot.scheduled_for is not None:
-            found.setdefault(bot.scheduled_for.astimezone(zone).date(), []).append(bot)
+            bots_by_day.setdefault(bot.scheduled_for.astimezone(zone).date(), []).append(bot)
     first, end = span_of(view, on)
-    shown = sorted(found) if view == "list" else [first + timedelta(days=n) for n in range((end - first).days)]
+    dates = sorted(bots_by_day) if view == "list" else [first + timedelta(days=n) for n in range((end - first).days)]
     days = [
         CalendarDay(
             date=day,
-            bots=found.get(day, []),
+            bots=bots_by_day.get(day, []),
             is_today=day == today,
             is_beside=view == "month" and day.month != on.month,
         )
-        for day in shown
+        for day in dates
         if first <= day < end
     ]
     before, after = _neighbours(view, on)

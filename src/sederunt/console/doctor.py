@@ -35,8 +35,8 @@ class DoctorRun:
 
     def look(self, settings: Settings, *, again: bool = False) -> Findings:
         """Return the findings so far; a check-up is begun where there was none, or another one is wanted."""
-        idle = self._running is None or self._running.done()
-        if idle and (again or not (self._findings.rows or self._findings.fault)):
+        is_idle = self._running is None or self._running.done()
+        if is_idle and (again or not (self._findings.rows or self._findings.fault)):
             self._findings = Findings(under_way=True)
             self._running = asyncio.create_task(self._run(settings))
         return self._findings
@@ -55,8 +55,8 @@ class DoctorRun:
             stderr=asyncio.subprocess.DEVNULL,
         )
         try:
-            said, _ = await asyncio.wait_for(child.communicate(), LONGEST_S)
-            self._findings = Findings(rows=tuple(json.loads(said)))
+            output, _ = await asyncio.wait_for(child.communicate(), LONGEST_S)
+            self._findings = Findings(rows=tuple(json.loads(output)))
         except (TimeoutError, ValueError):
             self._findings = Findings(fault="The check-up did not end. Run `sederunt doctor` on the machine.")
         finally:

@@ -51,7 +51,7 @@ class Page(Call):
 
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
         """Render a template with what every page shows around it."""
-        around: Mapping[str, Any] = {
+        common_values: Mapping[str, Any] = {
             "visitor": self.visitor,
             "path": self.request.url.path,
             "query": self.request.query_params,
@@ -59,16 +59,16 @@ class Page(Call):
             "may_manage": self.caller.manages,
         }
         media = "'self' https:" if self.context.settings.storage.url else "'self'"
-        rendered = page_response(template, {**around, **values}, status, media=media)
-        self.context.bulk.count(self.account_id, WEIGHT * len(rendered.body))
-        return rendered
+        response = page_response(template, {**common_values, **values}, status, media=media)
+        self.context.bulk.count(self.account_id, WEIGHT * len(response.body))
+        return response
 
 
 Handler = Callable[[Page], Awaitable[Response]]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
+def endpoint(handler: Handler, path: str, permission: Permission) -> Endpoint:
     """Return what Starlette calls: only for who is signed in; a refusal is a page."""
 
     async def answer(request: Request) -> Response:
@@ -82,7 +82,7 @@ def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
         page = Page(context, request, visitor.caller, visitor)
         try:
             context.auth.count(page.caller)
-            refuse_unpermitted(page.caller, needed)
+            refuse_unpermitted(page.caller, permission)
             refuse_forged(request, token)
             await context.bulk.begin(page.account_id, LOOK_BYTES)
             return await handler(page)
@@ -99,20 +99,20 @@ def _to_sign_in(request: Request) -> Response:
     if request.method not in ("GET", "HEAD") or CSRF_HEADER in request.headers:
         # A script follows a redirect by itself: the sign-in's 200 would read as if all had been done.
         return message_response("Your session has ended: sign in again.", 401)
-    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    return RedirectResponse(request.url.replace(path="/sign-in", query="").include_query_params(next=wanted), 303)
+    target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(request.url.replace(path="/sign-in", query="").include_query_params(next=target), 303)
 
 
 def _refusal(page: Page, error: Exception) -> Response:
     """Return the API's own answer as a page; as it is where a script asked, which shows it at its fields."""
-    told = answer_to(error)
+    answer = answer_to(error)
     if page.request.method != "GET":
-        return told
+        return answer
     message = str(error) if isinstance(error, RequestError) else "Something went wrong on our side."
     return page.render(
         "refusal.html",
-        told.status_code,
-        title=_SENTENCES.get(told.status_code, "Something went wrong"),
+        answer.status_code,
+        title=_SENTENCES.get(answer.status_code, "Something went wrong"),
         message=message,
         request_id=request_info_of(page.request).request_id,
     )

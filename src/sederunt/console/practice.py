@@ -132,10 +132,10 @@ async def _model(call: Call, config: BotConfig) -> str:
     checks: Checks = call.context.checks
     for model in _MODELS:
         faults: Faults = {}
-        wanted = replace(config, transcription_model=model)
-        await checks.bot(call.account_id, wanted, {"transcription_model"}, faults)
+        candidate = replace(config, transcription_model=model)
+        await checks.bot(call.account_id, candidate, {"transcription_model"}, faults)
         try:
-            await checks.live_room(wanted, call.context.bots)
+            await checks.live_room(candidate, call.context.bots)
         except LimitReached:
             continue
         if not faults:

@@ -59,14 +59,14 @@ def _headers(nonce: str, media: str) -> dict[str, str]:
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """Return the templates' environment, in which what comes out of the database is escaped everywhere."""
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
+    templates.filters.update(
         address_in=address_in,
         clock=clock,
         moment=_moment,
@@ -78,8 +78,8 @@ def environment() -> Environment:
         service_title=_service_title,
         service_hosts=_service_hosts,
     )
-    made.globals.update(asset=asset_address, version=__version__)
-    return made
+    templates.globals.update(asset=asset_address, version=__version__)
+    return templates
 
 
 @lru_cache(maxsize=1)

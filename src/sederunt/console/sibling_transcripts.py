@@ -39,12 +39,12 @@ async def sibling_transcripts(call: Call, of: UUID) -> SiblingTranscripts:
     root = await _root(call, of)
     recordings = call.context.recordings
     page = await recordings.find(call.account_id, source_id=root.id, limit=_MOST)
-    anew = [one for one in page.recordings if one.id != root.id]
-    if all(one.id != of for one in (root, *anew)):
-        anew.append(await recordings.get(of, call.account_id))
-    shown = tuple(_shown(one) for one in (*anew, root))
-    with_file = [one for one in (root, *anew) if one.recording_object is not None]
-    return SiblingTranscripts(transcripts=shown, source=_shown(with_file[0]) if with_file else None)
+    retranscribed = [item for item in page.recordings if item.id != root.id]
+    if all(item.id != of for item in (root, *retranscribed)):
+        retranscribed.append(await recordings.get(of, call.account_id))
+    transcripts = tuple(_shown(item) for item in (*retranscribed, root))
+    with_file = [item for item in (root, *retranscribed) if item.recording_object is not None]
+    return SiblingTranscripts(transcripts=transcripts, source=_shown(with_file[0]) if with_file else None)
 
 
 async def _root(call: Call, of: UUID) -> Bot | Recording:
@@ -52,25 +52,25 @@ async def _root(call: Call, of: UUID) -> Bot | Recording:
     bots, recordings = call.context.bots, call.context.recordings
     with contextlib.suppress(NotFound):
         return await bots.get(of, call.account_id)
-    found = await recordings.get(of, call.account_id)
-    if found.source_bot_id is not None:
+    recording = await recordings.get(of, call.account_id)
+    if recording.source_bot_id is not None:
         with contextlib.suppress(NotFound):
-            return await bots.get(found.source_bot_id, call.account_id)
+            return await bots.get(recording.source_bot_id, call.account_id)
     for _ in range(_LONGEST_DESCENT):
-        if found.source_recording_id is None:
+        if recording.source_recording_id is None:
             break
         try:
-            found = await recordings.get(found.source_recording_id, call.account_id)
+            recording = await recordings.get(recording.source_recording_id, call.account_id)
         except NotFound:
             break
-    return found
+    return recording
 
 
-def _shown(one: Bot | Recording) -> SoundTranscript:
+def _shown(item: Bot | Recording) -> SoundTranscript:
     return SoundTranscript(
-        id=one.id,
-        resource="bot" if isinstance(one, Bot) else "recording",
-        model=one.config.transcription_model,
-        status=one.status.value,
-        created_at=one.created_at,
+        id=item.id,
+        resource="bot" if isinstance(item, Bot) else "recording",
+        model=item.config.transcription_model,
+        status=item.status.value,
+        created_at=item.created_at,
     )

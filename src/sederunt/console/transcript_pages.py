@@ -34,8 +34,10 @@ def page_of(segments_json: str, cursor: str | None, corrections: Sequence[Correc
             segment, end = decode(segments_json, at)
             segments.append(segment)
             at = end + 1  # the comma, or the end of the array
-        following = f"{at}-{first + len(segments)}-{len(segments_json)}" if segments_json[at : at + 1] == "{" else None
-        return TranscriptPage(first, _corrected(segments, first, corrections), following)
+        next_cursor = (
+            f"{at}-{first + len(segments)}-{len(segments_json)}" if segments_json[at : at + 1] == "{" else None
+        )
+        return TranscriptPage(first, _corrected(segments, first, corrections), next_cursor)
     except (ValueError, KeyError, TypeError):
         raise _strange_cursor() from None
 
@@ -43,10 +45,10 @@ def page_of(segments_json: str, cursor: str | None, corrections: Sequence[Correc
 def _place(text: str, cursor: str | None) -> tuple[int, int]:
     if cursor is None:
         return 1, 0
-    found = _CURSOR.fullmatch(cursor)
-    if found is None:
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
         raise _strange_cursor()
-    at, first, length = (int(number) for number in found.groups())
+    at, first, length = (int(number) for number in match.groups())
     if length != len(text) or text[at - 1 : at + 1] != ",{":
         raise _strange_cursor()
     return at, first
@@ -56,16 +58,16 @@ def _corrected(
     segments: Sequence[Mapping[str, Any]], first: int, corrections: Sequence[Correction]
 ) -> Sequence[Mapping[str, Any]]:
     """Return the segments as they are to be read: each correction is about one of them, or about a name in any."""
-    mine = [
+    shifted = [
         correction if correction.segment is None else replace(correction, segment=correction.segment - first)
         for correction in corrections
         if correction.segment is None or first <= correction.segment < first + len(segments)
     ]
-    if not mine:
+    if not shifted:
         return segments
     transcript = Transcript(segments=tuple(segment_of(segment) for segment in segments))
-    read: list[Mapping[str, Any]] = json.loads(segments_text(corrected(transcript, mine)))
-    return read
+    result: list[Mapping[str, Any]] = json.loads(segments_text(corrected(transcript, shifted)))
+    return result
 
 
 def _strange_cursor() -> InvalidConfig:

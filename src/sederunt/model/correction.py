@@ -41,7 +41,7 @@ def corrected(transcript: Transcript, corrections: Iterable[Correction]) -> Tran
     Takes as long as the transcript and the corrections are, not as long as one times the other.
     """
     speakers = _Speakers([segment.speaker_name for segment in transcript.segments])
-    named: set[int] = set()
+    named_places: set[int] = set()
     words: dict[int, list[Correction]] = {}
     for correction in corrections:
         place = correction.segment
@@ -53,11 +53,11 @@ def corrected(transcript: Transcript, corrections: Iterable[Correction]) -> Tran
             words.setdefault(place, []).append(correction)
         elif speakers.name_of(place) == correction.before:
             speakers.name(place, correction.after)
-            named.add(place)
+            named_places.add(place)
     return replace(
         transcript,
         segments=tuple(
-            _with_words(_spoken_by(segment, speakers.name_of(place), place in named), words.get(place, ()))
+            _with_words(_spoken_by(segment, speakers.name_of(place), place in named_places), words.get(place, ()))
             for place, segment in enumerate(transcript.segments)
         ),
     )
@@ -65,11 +65,11 @@ def corrected(transcript: Transcript, corrections: Iterable[Correction]) -> Tran
 
 def corrected_names(names: Iterable[str], corrections: Sequence[Correction]) -> list[str]:
     """Return participants' names as they are to be read."""
-    in_the_end: dict[str | None, str] = {}  # what the corrections from here on make of a name
+    final_names: dict[str | None, str] = {}  # what the corrections from here on make of a name
     for correction in reversed(corrections):
         if correction.kind is CorrectionKind.PARTICIPANT:
-            in_the_end[correction.before] = in_the_end.get(correction.after, correction.after)
-    return [in_the_end.get(name, name) for name in names]
+            final_names[correction.before] = final_names.get(correction.after, correction.after)
+    return [final_names.get(name, name) for name in names]
 
 
 def word_at(segment: Segment, place: int) -> Word | None:
@@ -114,38 +114,38 @@ class _Speakers:
         return group
 
 
-def _spoken_by(segment: Segment, name: str | None, is_told: bool) -> Segment:
-    if is_told:
+def _spoken_by(segment: Segment, name: str | None, is_named: bool) -> Segment:
+    if is_named:
         return replace(segment, speaker_name=name, potential_speaker_names=None)
     return segment if segment.speaker_name == name else replace(segment, speaker_name=name)
 
 
 def _with_words(segment: Segment, corrections: Sequence[Correction]) -> Segment:
-    said = _said(segment, corrections)
-    if not said:
+    new_words = _said(segment, corrections)
+    if not new_words:
         return segment
     utterances: list[Utterance] = []
     first = 0
     for utterance in segment.utterances:
-        mine = {n: said[first + n] for n in range(len(utterance.words)) if first + n in said}
-        utterances.append(_spoken_otherwise(utterance, mine) if mine else utterance)
+        own_words = {n: new_words[first + n] for n in range(len(utterance.words)) if first + n in new_words}
+        utterances.append(_spoken_otherwise(utterance, own_words) if own_words else utterance)
         first += len(utterance.words)
     text = " ".join(utterance.transcript for utterance in utterances)
-    whole = _spoken_in(segment.transcript, segment.utterances, utterances)
-    return replace(segment, utterances=tuple(utterances), transcript=text if whole is None else whole)
+    transcript = _spoken_in(segment.transcript, segment.utterances, utterances)
+    return replace(segment, utterances=tuple(utterances), transcript=text if transcript is None else transcript)
 
 
 def _said(segment: Segment, corrections: Sequence[Correction]) -> dict[int, str]:
     """Return the words that were put right, by their places in the segment."""
     if not corrections:
         return {}
-    heard = [word.word for utterance in segment.utterances for word in utterance.words]
-    said: dict[int, str] = {}
+    words = [word.word for utterance in segment.utterances for word in utterance.words]
+    new_words: dict[int, str] = {}
     for correction in corrections:
         place = correction.word
-        if place is not None and 0 <= place < len(heard) and said.get(place, heard[place]) == correction.before:
-            said[place] = correction.after
-    return said
+        if place is not None and 0 <= place < len(words) and new_words.get(place, words[place]) == correction.before:
+            new_words[place] = correction.after
+    return new_words
 
 
 def _spoken_in(text: str, before: Sequence[Utterance], after: Sequence[Utterance]) -> str | None:
@@ -153,22 +153,24 @@ def _spoken_in(text: str, before: Sequence[Utterance], after: Sequence[Utterance
     parts: list[str] = []
     begin = 0
     for old, new in zip(before, after, strict=True):
-        found = text.find(old.transcript, begin)
-        if found < 0:
+        position = text.find(old.transcript, begin)
+        if position < 0:
             return None
-        parts += [text[begin:found], new.transcript]
-        begin = found + len(old.transcript)
+        parts += [text[begin:position], new.transcript]
+        begin = position + len(old.transcript)
     return "".join([*parts, text[begin:]])
 
 
-def _spoken_otherwise(utterance: Utterance, said: Mapping[int, str]) -> Utterance:
+def _spoken_otherwise(utterance: Utterance, new_words: Mapping[int, str]) -> Utterance:
     """Return the utterance with these words, by their places, in its text too."""
-    words = tuple(replace(word, word=said[n]) if n in said else word for n, word in enumerate(utterance.words))
+    words = tuple(
+        replace(word, word=new_words[n]) if n in new_words else word for n, word in enumerate(utterance.words)
+    )
     text, parts, begin = utterance.transcript, list[str](), 0
-    for number, word in enumerate(utterance.words[: max(said) + 1]):
-        found = text.find(word.word, begin)
-        if found < 0:  # the text does not hold its words as they are
+    for number, word in enumerate(utterance.words[: max(new_words) + 1]):
+        position = text.find(word.word, begin)
+        if position < 0:  # the text does not hold its words as they are
             return replace(utterance, words=words, transcript=" ".join(word.word for word in words))
-        parts += [text[begin:found], words[number].word]
-        begin = found + len(word.word)
+        parts += [text[begin:position], words[number].word]
+        begin = position + len(word.word)
     return replace(utterance, words=words, transcript="".join([*parts, text[begin:]]))

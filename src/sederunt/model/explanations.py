@@ -88,12 +88,12 @@ def why(status: str, stop_reason: str | None, *, cause: str | None, message: str
     if status in UNDER_WAY:
         return UNDER_WAY[status], None
     if cause and cause in CAUSES:
-        told, advice = CAUSES[cause]
+        sentence, advice = CAUSES[cause]
     elif stop_reason and stop_reason in REASONS:
-        told, advice = REASONS[stop_reason]
+        sentence, advice = REASONS[stop_reason]
     elif status == "finished":
-        told, advice = "It left.", ""
+        sentence, advice = "It left.", ""
     else:
-        told, advice = ENDED.get(status, (f"It is {status}.", ""))
-        told = f"{told} {message}" if message else told
-    return told, advice or None
+        sentence, advice = ENDED.get(status, (f"It is {status}.", ""))
+        sentence = f"{sentence} {message}" if message else sentence
+    return sentence, advice or None

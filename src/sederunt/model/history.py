@@ -35,10 +35,10 @@ class Event:
 
 def seat_wait_s(history: Sequence[Event]) -> float:
     """Return the seconds that a bot waited for a host: from being told so to what came next; 0 where it never did."""
-    told = [number for number, event in enumerate(history) if event.event == WAITING_FOR_CAPACITY]
-    if not told or told[-1] + 1 == len(history):
+    positions = [number for number, event in enumerate(history) if event.event == WAITING_FOR_CAPACITY]
+    if not positions or positions[-1] + 1 == len(history):
         return 0.0
-    return (history[told[-1] + 1].created_at - history[told[0]].created_at).total_seconds()
+    return (history[positions[-1] + 1].created_at - history[positions[0]].created_at).total_seconds()
 
 
 # What a change of status may tell of why it came, beside its reason.
@@ -47,8 +47,8 @@ WHY = frozenset({"cause", "evidence"})
 
 def why_it_left(changes: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return what the change to `leaving` tells of why it came; empty where there was none."""
-    left = [data for data in changes if data["new_status"] == BotStatus.LEAVING]
-    return {name: told for name, told in left[-1].items() if name in WHY} if left else {}
+    leaving_changes = [data for data in changes if data["new_status"] == BotStatus.LEAVING]
+    return {name: value for name, value in leaving_changes[-1].items() if name in WHY} if leaving_changes else {}
 
 
 def deciding_row(evidence: object) -> str | None:
@@ -70,9 +70,9 @@ def live_messages(change: Event) -> tuple[Mapping[str, Any], ...]:
 
     Each comes at most once: a bot that comes back after its host died is still `recording`.
     """
-    told = {name: change.data[name] for name in _SHOWN_LIVE if name in change.data}
+    data = {name: change.data[name] for name in _SHOWN_LIVE if name in change.data}
     was_in, is_in = (BotStatus(change.data[name]) in _INSIDE for name in ("old_status", "new_status"))
-    update = {"type": "status-update", "data": told}
+    update = {"type": "status-update", "data": data}
     if was_in == is_in:
         return (update,)
     return (update, {"type": "start" if is_in else "stop"})

@@ -8,10 +8,10 @@ FREE_WAITING_MIN = 10  # waiting longer than this costs a bot that was not admit
 
 def seconds_of(bot: Bot) -> float | None:
     """Return seconds in the meeting; None for a bot that never was in one, or still is."""
-    ended = bot.recording_ended_at or bot.finished_at
-    if bot.recording_started_at is None or ended is None:
+    ended_at = bot.recording_ended_at or bot.finished_at
+    if bot.recording_started_at is None or ended_at is None:
         return None
-    return (ended - bot.recording_started_at).total_seconds()
+    return (ended_at - bot.recording_started_at).total_seconds()
 
 
 def minutes_of(bot: Bot) -> int:
@@ -23,10 +23,10 @@ def waiting_minutes_of(bot: Bot) -> int:
     """Return minutes of waiting for nothing beyond the free ones, whoever ended the wait."""
     if bot.status is not BotStatus.NOT_ADMITTED:
         return 0
-    most = bot.config.stop_options.waiting_room_timeout
+    limit = bot.config.stop_options.waiting_room_timeout
     if bot.stop_reason is StopReason.WAITING_ROOM_TIMEOUT or bot.finished_at is None:
-        waited = most if bot.stop_reason is StopReason.WAITING_ROOM_TIMEOUT else 0
+        waited_minutes = limit if bot.stop_reason is StopReason.WAITING_ROOM_TIMEOUT else 0
     else:
-        began = max(bot.created_at, bot.scheduled_for or bot.created_at)
-        waited = min(most, -int(-(bot.finished_at - began).total_seconds() // 60))
-    return max(0, waited - FREE_WAITING_MIN)
+        began_at = max(bot.created_at, bot.scheduled_for or bot.created_at)
+        waited_minutes = min(limit, -int(-(bot.finished_at - began_at).total_seconds() // 60))
+    return max(0, waited_minutes - FREE_WAITING_MIN)

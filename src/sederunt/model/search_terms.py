@@ -71,27 +71,27 @@ def _term(text: str, start: int, end: int) -> Term:
 
 def phrases(question: str) -> tuple[Phrase, ...]:
     """Return what a search question asks for: each of its words, as a prefix, and each quoted phrase verbatim."""
-    found: list[Phrase] = []
+    result: list[Phrase] = []
     for quoted, bare in _PIECE.findall(question):
         words = tuple(term.word for term in terms(quoted or bare))
         if words:
-            found.append(Phrase(words, may_go_on=not quoted))
-    return tuple(found[:MOST_PHRASES])
+            result.append(Phrase(words, may_go_on=not quoted))
+    return tuple(result[:MOST_PHRASES])
 
 
-def excerpt(text: str, asked: Sequence[Phrase]) -> list[Part]:
+def excerpt(text: str, query: Sequence[Phrase]) -> list[Part]:
     """Return the words around the first place that was asked for, cut into what matches and what does not."""
     words = list(terms(text))
-    hits = _hits(words, asked)
+    hits = _hits(words, query)
     middle = min(hits, default=0)
-    shown = range(max(middle - _AROUND, 0), min(middle + 2 * _AROUND, len(words)))
+    places = range(max(middle - _AROUND, 0), min(middle + 2 * _AROUND, len(words)))
     if not words:
         return [Part(text, is_match=False)]
-    begin = words[shown[0]].start if shown[0] else 0
-    end = words[shown[-1]].end if shown[-1] < len(words) - 1 else len(text)
+    begin = words[places[0]].start if places[0] else 0
+    end = words[places[-1]].end if places[-1] < len(words) - 1 else len(text)
     parts: list[Part] = []
     place = begin
-    for number in shown:
+    for number in places:
         if number in hits:
             word = words[number]
             _add(parts, text[place : word.start], is_match=False)
@@ -105,15 +105,15 @@ def excerpt(text: str, asked: Sequence[Phrase]) -> list[Part]:
     ]
 
 
-def _hits(words: Sequence[Term], asked: Sequence[Phrase]) -> set[int]:
+def _hits(words: Sequence[Term], query: Sequence[Phrase]) -> set[int]:
     """Return the places of the words that belong to a phrase that was found."""
     hits: set[int] = set()
-    for phrase in asked:
+    for phrase in query:
         length = len(phrase.words)
         for first in range(len(words) - length + 1):
-            found = [term.word for term in words[first : first + length]]
-            last_fits = found[-1].startswith(phrase.words[-1]) if phrase.may_go_on else found[-1] == phrase.words[-1]
-            if last_fits and tuple(found[:-1]) == phrase.words[:-1]:
+            window = [term.word for term in words[first : first + length]]
+            last_fits = window[-1].startswith(phrase.words[-1]) if phrase.may_go_on else window[-1] == phrase.words[-1]
+            if last_fits and tuple(window[:-1]) == phrase.words[:-1]:
                 hits.update(range(first, first + length))
     return hits
 

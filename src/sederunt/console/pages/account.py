@@ -52,11 +52,11 @@ const event = new Webhook("whsec_…")
 
 async def start(page: Page) -> Response:
     """GET /: where to begin."""
-    latest, owns = await page.context.bots.find(page.account_id, limit=_LATEST), _owns_installation(page)
+    latest, is_owner = await page.context.bots.find(page.account_id, limit=_LATEST), _owns_installation(page)
     doctor: DoctorRun = page.request.app.state.checkup
-    checked = owns and (doctor.was_asked or not latest.bots)
-    findings = doctor.look(page.context.settings) if checked else None
-    return page.render("start.html", bots=latest.bots, findings=findings, owns_installation=owns)
+    is_checked = is_owner and (doctor.was_asked or not latest.bots)
+    findings = doctor.look(page.context.settings) if is_checked else None
+    return page.render("start.html", bots=latest.bots, findings=findings, owns_installation=is_owner)
 
 
 async def check_up(page: Page) -> Response:
@@ -74,19 +74,19 @@ def _owns_installation(page: Page) -> bool:
 
 async def search(page: Page) -> Response:
     """GET /search"""
-    found: dict[str, Any] = {"data": [], "next_cursor": None}
+    results: dict[str, Any] = {"data": [], "next_cursor": None}
     fault = ""
     if page.request.query_params.get("q", "").strip():
         try:
-            found = await search_values(page)
+            results = await search_values(page)
         except InvalidConfig as error:
             fault = str(error)
     names = {}
-    for row in found["data"]:
+    for row in results["data"]:
         if row["resource"] == "bot" and row["id"] not in names:
             bot = await page.context.bots.get(UUID(row["id"]), page.account_id)
             names[row["id"]] = {"name": bot.config.bot_name, "at": bot.created_at, "service": bot.config.service}
-    return page.render("search.html", results=found["data"], cursor=found["next_cursor"], names=names, fault=fault)
+    return page.render("search.html", results=results["data"], cursor=results["next_cursor"], names=names, fault=fault)
 
 
 async def reference(page: Page) -> Response:
@@ -97,11 +97,11 @@ async def reference(page: Page) -> Response:
 async def webhooks(page: Page) -> Response:
     """GET /webhooks"""
     secret = await page.context.stores.webhook_secrets.get(page.account_id) if page.caller.manages else None
-    found = await deliveries_values(page)
+    deliveries = await deliveries_values(page)
     return page.render(
         "webhooks.html",
-        deliveries=found["data"],
-        cursor=found["next_cursor"],
+        deliveries=deliveries["data"],
+        cursor=deliveries["next_cursor"],
         states=list(DeliveryState),
         secret=secret_values(secret) if secret else None,
         verifying=_VERIFYING,
@@ -111,11 +111,11 @@ async def webhooks(page: Page) -> Response:
 async def keys(page: Page) -> Response:
     """GET /keys"""
     stores = page.context.stores
-    kept = await stores.keys.page(page.account_id, page.part("keys", newest_first=True))
+    key_page = await stores.keys.page(page.account_id, page.part("keys", newest_first=True))
     return page.render(
         "keys.html",
-        keys=[(key, sorted(scopes_of(key))) for key in kept.items],
-        keys_cursor=kept.cursor,
+        keys=[(key, sorted(scopes_of(key))) for key in key_page.items],
+        keys_cursor=key_page.cursor,
         now=page.context.clock.now(),
         scopes=list(Scope),
         credentials=await stores.credentials.page(page.account_id, page.part("credentials")),
@@ -137,8 +137,8 @@ async def people(page: Page) -> Response:
     members = await page.context.stores.sign_ins.people.member_page(page.account_id, page.part("members"))
     audit = await audit_values(page) if page.caller.manages else {"data": [], "next_cursor": None}
     oidc = page.context.settings.oidc
-    own = await Identities(page.context.database).of(page.visitor.person.id) if oidc.issuer else []
-    mine = next((identity for identity in own if identity.issuer == oidc.issuer), None)
+    identities = await Identities(page.context.database).of(page.visitor.person.id) if oidc.issuer else []
+    own_identity = next((identity for identity in identities if identity.issuer == oidc.issuer), None)
     return page.render(
         "people.html",
         members=members,
@@ -147,15 +147,15 @@ async def people(page: Page) -> Response:
         audit=audit["data"],
         cursor=audit["next_cursor"],
         provider=oidc.name if oidc.issuer else None,
-        identity=None if mine is None else "came" if mine.made else "linked",
+        identity=None if own_identity is None else "came" if own_identity.made else "linked",
     )
 
 
 async def save_profile(page: Page) -> Response:
     """POST /profile: one's own name, address and password; the other sessions end."""
     body = await page.body()
-    sent = body if isinstance(body, dict) else {}
-    email, name, password, current = (str(sent.get(field) or "") for field in _PROFILE)
+    form = body if isinstance(body, dict) else {}
+    email, name, password, current = (str(form.get(field) or "") for field in _PROFILE)
     await page.context.stores.sign_ins.set_password(
         page.visitor, email, name, password, current, issuer=page.context.settings.oidc.issuer
     )
@@ -168,17 +168,17 @@ async def operations(page: Page) -> Response:
     if not _owns_installation(page):
         return page.render("operations.html", facts=None)
     heartbeats, waiting = context.installation.heartbeats, context.installation.waiting
-    seated = {
+    counts_at_work = {
         status: len(await context.bots.all_accounts.with_status(status)) for status in BotStatus if status in AT_WORK
     }
-    after = [status for status in NEEDED if status not in AT_WORK]
-    working = {status: len(await context.bots.all_accounts.with_status(status)) for status in after}
+    later_statuses = [status for status in NEEDED if status not in AT_WORK]
+    later_counts = {status: len(await context.bots.all_accounts.with_status(status)) for status in later_statuses}
     disk = await asyncio.to_thread(shutil.disk_usage, context.settings.data)
     queues = {kind: len(await context.bus.queued(kind)) for kind in QUEUES}
     load = psutil.getloadavg()
     memory = psutil.virtual_memory()
     facts = {
-        "at_work": seated | working,
+        "at_work": counts_at_work | later_counts,
         "queues": queues,
         "processes": [
             _process(heartbeat) for role in ("host", "worker", "api") for heartbeat in heartbeats.living(role)

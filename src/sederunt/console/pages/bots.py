@@ -52,22 +52,22 @@ ZONE_COOKIE = "zone"  # the reader's time zone, as their browser names it
 
 async def list_bots(page: Page) -> Response:
     """GET /bots"""
-    found = await page.context.bots.find(page.account_id, **bots_asked_for(page))
-    return page.render("bots.html", bots=found.bots, cursor=found.cursor, statuses=list(BotStatus))
+    bot_page = await page.context.bots.find(page.account_id, **bots_asked_for(page))
+    return page.render("bots.html", bots=bot_page.bots, cursor=bot_page.cursor, statuses=list(BotStatus))
 
 
 async def scheduled(page: Page) -> Response:
     """GET /bots/scheduled: a month, a week or a list, in the reader's zone."""
-    asked = page.request.query_params
+    query = page.request.query_params
     zone = zone_of(page.request.cookies.get(ZONE_COOKIE, ""))
     today = page.context.clock.now().astimezone(zone).date()
-    view = next((known for known in VIEWS if known == asked.get("view")), VIEWS[0])
-    on = _day(asked.get("on", ""), today)
+    view = next((candidate for candidate in VIEWS if candidate == query.get("view")), VIEWS[0])
+    on = _day(query.get("on", ""), today)
     begins, ends = moments_of(span_of(view, on), zone)
-    found = await page.context.bots.schedule.between(page.account_id, begins, ends, most=MOST_SCHEDULED + 1)
-    shown = timetable(view, on, found[:MOST_SCHEDULED], zone=zone, today=today)
+    bots = await page.context.bots.schedule.between(page.account_id, begins, ends, most=MOST_SCHEDULED + 1)
+    table = timetable(view, on, bots[:MOST_SCHEDULED], zone=zone, today=today)
     return page.render(
-        "scheduled.html", table=shown, views=VIEWS, on=on, today=today, zone=zone, more=len(found) > MOST_SCHEDULED
+        "scheduled.html", table=table, views=VIEWS, on=on, today=today, zone=zone, more=len(bots) > MOST_SCHEDULED
     )
 
 
@@ -119,7 +119,7 @@ async def one_bot(page: Page) -> Response:
         has_transcript=len(view.segments_json) > len("[]"),
         corrections=[correction_values(correction) for correction in corrections],
         recording_url=_recording_url(page, bot),
-        evidence={kind: page.addresses.link(stored, None) for kind, stored in bot.evidence.items()},
+        evidence={kind: page.addresses.link(key, None) for kind, key in bot.evidence.items()},
         names=corrected_names((person.name for person in view.participants), corrections),
         deliveries=deliveries.deliveries,
         pricing=pricing_of(bot, page.context.settings.pricing),
@@ -205,10 +205,10 @@ def _short(segment: Mapping[str, Any]) -> dict[str, Any]:
 
 def lanes_of(view: BotView, corrections: Sequence[Correction]) -> list[dict[str, Any]]:
     """Return who spoke when, as spans in seconds of the recording, under the names that are to be read."""
-    began = view.bot.recording_started_at
-    if began is None:
+    started_at = view.bot.recording_started_at
+    if started_at is None:
         return []
-    zero_ms = began.timestamp() * 1000
+    zero_ms = started_at.timestamp() * 1000
     end_s = seconds_of(view.bot)
     lanes = []
     names = corrected_names((person.name for person in view.participants), corrections)
@@ -296,8 +296,8 @@ async def _passing_with(over: asyncio.Event, limit: asyncio.Timeout) -> AsyncIte
         await over.wait()
         limit.reschedule(asyncio.get_running_loop().time())
 
-    waiting = asyncio.create_task(pass_then())
+    waiting_task = asyncio.create_task(pass_then())
     try:
         yield
     finally:
-        await end(waiting)
+        await end(waiting_task)

@@ -127,9 +127,9 @@ def refuse_elsewhere(context: ApiContext, request: Request) -> None:
     Browsers tell it by themselves, those of addresses without TLS by the page's origin alone: `null` of a page without
     one, such as a frame in a sandbox.
     """
-    told, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    ours = {request.headers.get("host", ""), urlsplit(context.settings.api.public_url or "").netloc} - {""}
-    if told in _ELSEWHERE if told else origin is not None and _parts_of(origin).netloc not in ours:
+    fetch_site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    own_hosts = {request.headers.get("host", ""), urlsplit(context.settings.api.public_url or "").netloc} - {""}
+    if fetch_site in _ELSEWHERE if fetch_site else origin is not None and _parts_of(origin).netloc not in own_hosts:
         raise Forbidden(
             "This form was sent from another site: load the page again. Behind a proxy SEDERUNT_API__PUBLIC_URL has to "
             "be set."
@@ -162,12 +162,12 @@ async def _form(request: Request) -> dict[str, str]:
     return {name: values[-1] for name, values in fields.items()}
 
 
-def path_of_ours(wanted: str | None) -> str:
+def path_of_ours(target: str | None) -> str:
     """Return a path of ours; for anything else that of the first page."""
-    text = wanted or "/"
+    text = target or "/"
     parts = _parts_of(text)
-    ours = text.startswith("/") and not text.startswith(("//", "/\\")) and not parts.netloc and not parts.scheme
-    return text if ours and "\n" not in text and "\r" not in text else "/"
+    is_ours = text.startswith("/") and not text.startswith(("//", "/\\")) and not parts.netloc and not parts.scheme
+    return text if is_ours and "\n" not in text and "\r" not in text else "/"
 
 
 def _parts_of(address: str) -> SplitResult:

@@ -47,11 +47,11 @@ class OpenIdEntry:
             if visitor is None or str(visitor.person.id) != attempt.person_id:
                 raise Forbidden("Sign in first, then connect your sign-in under People.")
             await people.link(provider.issuer, claims, visitor.person)
-            led: Response = RedirectResponse("/people#profile", 303)
+            response: Response = RedirectResponse("/people#profile", 303)
         else:
-            led = signed_in(request, context, await people.enter(provider.issuer, claims), attempt.next)
-        led.delete_cookie(_COOKIE, path=OUT)
-        return led
+            response = signed_in(request, context, await people.enter(provider.issuer, claims), attempt.next)
+        response.delete_cookie(_COOKIE, path=OUT)
+        return response
 
     def _refuse_hammering(self, context: ApiContext, request: Request) -> None:
         """Raise TooManyRequests for whoever would have us ask the provider again and again."""
@@ -86,8 +86,8 @@ def _provider(context: ApiContext, request: Request) -> OpenIdProvider:
     state = request.app.state
     if not hasattr(state, "openid"):
         state.openid = OpenIdProvider(context.settings.oidc, context.clock)
-    made: OpenIdProvider = state.openid
-    return made
+    provider: OpenIdProvider = state.openid
+    return provider
 
 
 def _base(context: ApiContext, request: Request) -> str:

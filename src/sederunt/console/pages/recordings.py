@@ -19,11 +19,11 @@ from sederunt.transcription.models import models
 
 async def list_recordings(page: Page) -> Response:
     """GET /recordings"""
-    found = await page.context.recordings.find(page.account_id, **recordings_asked_for(page))
+    recording_page = await page.context.recordings.find(page.account_id, **recordings_asked_for(page))
     return page.render(
         "recordings.html",
-        recordings=found.recordings,
-        cursor=found.cursor,
+        recordings=recording_page.recordings,
+        cursor=recording_page.cursor,
         statuses=list(RecordingStatus),
         models=[row for row in models() if row.for_recordings],
     )
@@ -37,13 +37,13 @@ async def one_recording(page: Page) -> Response:
         # It waited for its transcript. What is swapped into a page brings no script of a head, and would not play.
         return Response(headers={"HX-Refresh": "true"})
     corrections = await page.context.stores.corrections.of(recording.id)
-    stored, until = recording.recording_object, recording.recording_available_until
+    key, until = recording.recording_object, recording.recording_available_until
     return page.render(
         "recording.html",
         recording=recording,
         has_transcript=len(view.segments_json) > len("[]"),
         corrections=[correction_values(correction) for correction in corrections],
-        recording_url=page.addresses.link(stored, until) if stored else None,
+        recording_url=page.addresses.link(key, until) if key else None,
         trouble=next((e.data["message"] for e in reversed(view.events) if e.data.get("message")), None),
         doubts=_doubts_of_the_file(view.events),
         models=[row for row in models() if row.for_recordings],
@@ -53,17 +53,17 @@ async def one_recording(page: Page) -> Response:
 
 def _doubts_of_the_file(events: Sequence[Event]) -> list[dict[str, Any]]:
     """Return what the last transcription doubts about the file as a whole."""
-    found = next(
+    doubts = next(
         (event.data["transcript_doubts"] for event in reversed(events) if "transcript_doubts" in event.data), ()
     )
-    return [doubt for doubt in found if doubt["why"] in OF_A_WHOLE_FILE]
+    return [doubt for doubt in doubts if doubt["why"] in OF_A_WHOLE_FILE]
 
 
 async def compare(page: Page) -> Response:
     """GET /compare: two transcripts side by side; the script asks for what differs."""
     first = page.uuid("first")
     transcripts = (await sibling_transcripts(page, first)).transcripts if first else ()
-    others = [one.id for one in transcripts if one.id != first]
+    others = [transcript.id for transcript in transcripts if transcript.id != first]
     second = page.uuid("second") or next(iter(others), None)
     return page.render("compare.html", first=first, second=second, transcripts=transcripts)
 
