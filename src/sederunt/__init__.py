@@ -4,5 +4,5 @@ import os
 
 __version__ = "0.1.0"
 
-# ONNX Runtime tells its maker of every use, unless its library finds this when it is loaded. Children inherit it.
+# ONNX Runtime sends telemetry unless this is set when its library is loaded. Child processes inherit it.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

@@ -1,7 +1,7 @@
-"""Counts use against budgets, in one process: what is held (places, sockets), and what fills up again (rates).
+"""Count use against budgets in one process: places and sockets that holders occupy, and rates that refill.
 
-The limits are those of `model/budgets`, as the settings change them. Each process has one ledger; what several
-processes share is exchanged by them (`api/access/shared_use`).
+The limits come from `model/budgets`, changed by the settings. Each process has one ledger; processes exchange the use
+that they share (`api/access/shared_use`).
 """
 
 import math
@@ -18,7 +18,7 @@ from sederunt.errors import TooManyRequests
 from sederunt.model.budgets import BUDGETS, Budget, BudgetOwner, CountedOver
 from sederunt.settings import Settings
 
-MOST_KNOWN = 100_000  # holders of a rate that are remembered
+MOST_KNOWN = 100_000  # holders that a rate remembers
 
 
 def limits_of(settings: Settings) -> Mapping[str, float]:
@@ -32,11 +32,11 @@ def _chosen(settings: Settings, row: Budget) -> float:
 
 
 class Rate:
-    """Buckets of tokens, one for each holder. A bucket begins full and fills up evenly.
+    """Token buckets, one per holder. A bucket starts full and refills at a constant rate.
 
     Args:
         size: tokens of a full bucket; 0 for no limit.
-        per_s: tokens that come back each second.
+        per_s: tokens refilled per second.
         now: monotonic seconds.
     """
 
@@ -47,11 +47,11 @@ class Rate:
 
     @classmethod
     def per_minute(cls, size: float, now: Callable[[], float] = monotonic) -> "Rate":
-        """Make a rate of so many a minute, all of them at once if need be."""
+        """Make a rate of `size` tokens per minute, all of which may be spent at once."""
         return cls(size, size / 60, now)
 
     def wait_s(self, holder: Hashable) -> int:
-        """Take one token: 0 where there was one, else the whole seconds until there is."""
+        """Take one token and return 0; if there is none, return the whole seconds until there is."""
         if not self._size:
             return 0
         tokens = self._left(holder)
@@ -63,7 +63,7 @@ class Rate:
         return 0
 
     def charge(self, holder: Hashable, amount: float) -> bool:
-        """Take tokens whether they are there or not; False where the bucket is overdrawn now."""
+        """Take tokens even if too few are left; return False if the bucket is overdrawn afterwards."""
         if not self._size:
             return True
         tokens = self._left(holder) - amount
@@ -71,11 +71,11 @@ class Rate:
         return tokens >= 0
 
     def behind_s(self, holder: Hashable) -> float:
-        """Return the seconds until an overdrawn bucket is empty; 0 for one that is not overdrawn."""
+        """Return the seconds until an overdrawn bucket is back at zero; 0 if it is not overdrawn."""
         return max(0.0, -self._left(holder) / self._per_s) if self._size else 0.0
 
     def take_spent(self) -> Mapping[Hashable, int]:
-        """Return what each holder has spent here since the last call, to be charged in other processes."""
+        """Return the tokens that each holder spent here since the last call, for other processes to charge."""
         counts, self._spent = self._spent or Counter(), Counter()
         return counts
 
@@ -91,11 +91,11 @@ class Rate:
 
 
 class Ledger:
-    """What is held of each budget here, by whose it is, and how often somebody was refused.
+    """What each holder uses of each budget in this process, and how often requests were refused.
 
     Args:
-        limits: by the budgets' names; the defaults where none are given.
-        weights: how many usual accounts one counts for, by its id; 1 where none is given.
+        limits: limit by budget name; None for the defaults.
+        weights: how many ordinary accounts an account counts for, by account id; 1 if absent.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Ledger:
         self._refused: Counter[str] = Counter()
 
     def most(self, budget: str) -> float:
-        """Return a budget's limit; infinite where it has none."""
+        """Return a budget's limit; infinite if it has none."""
         limit = self._limits[budget]
         return math.inf if BUDGETS[budget].zero_is_endless and not limit else limit
 
@@ -120,11 +120,11 @@ class Ledger:
         return limit
 
     def weight_of(self, account: UUID) -> float:
-        """Return how many usual accounts one counts for."""
+        """Return how many ordinary accounts an account counts for."""
         return self._weights.get(account, 1.0)
 
     def limit(self, budget: str) -> float:
-        """Return a budget's limit as it was set, 0 included."""
+        """Return a budget's limit as set, including 0."""
         return self._limits[budget]
 
     def used(self, budget: str, holder: Hashable) -> float:
@@ -133,35 +133,35 @@ class Ledger:
         return here + self._elsewhere.get(budget, {}).get(str(holder), 0)
 
     def has_room(self, budget: str, holder: Hashable, amount: float = 1) -> bool:
-        """Return whether a holder may have so much more; where it may not, that is counted as a refusal."""
+        """Return whether a holder may use `amount` more; if not, count a refusal."""
         fits = self.used(budget, holder) + amount <= self.share(budget, holder)
         if not fits:
             self.refuse(budget)
         return fits
 
     def refuse(self, budget: str) -> None:
-        """Count that somebody was refused, or had to wait, because of a budget that is counted elsewhere."""
+        """Count a refusal, or a wait, that a budget counted elsewhere caused."""
         self._refused[budget] += 1
 
     def take(self, budget: str, holder: Hashable, amount: int = 1) -> None:
-        """Note that a holder has so much more."""
+        """Note that a holder uses `amount` more."""
         self._held.setdefault(budget, Counter())[holder] += amount
 
     def give_back(self, budget: str, holder: Hashable, amount: int = 1) -> None:
-        """Note that a holder has so much less."""
+        """Note that a holder uses `amount` less."""
         amounts = self._held[budget]
         amounts[holder] -= amount
         if amounts[holder] <= 0:
             del amounts[holder]
 
     def forget(self, holder: Hashable) -> None:
-        """Give back all that a holder has."""
+        """Give back everything that a holder uses."""
         for amounts in self._held.values():
             amounts.pop(holder, None)
 
     @contextmanager
     def holding(self, budget: str, holder: Hashable, amount: int = 1) -> Iterator[None]:
-        """Count so much as a holder's for as long as the block lasts."""
+        """Count `amount` for a holder while the block runs."""
         self.take(budget, holder, amount)
         try:
             yield
@@ -170,9 +170,9 @@ class Ledger:
 
     @contextmanager
     def place(self, budget: str, holder: Hashable, *, full: str, again_s: int) -> Iterator[None]:
-        """Hold one of a holder's places for as long as the block lasts.
+        """Hold one of a holder's places while the block runs.
 
-        Raises TooManyRequests, which says `full`, where all are taken.
+        Raises TooManyRequests with the message `full` if all are taken.
         """
         if not self.has_room(budget, holder):
             raise TooManyRequests(full, again_s, budget)
@@ -180,15 +180,15 @@ class Ledger:
             yield
 
     def held(self, budget: str) -> Mapping[str, float]:
-        """Return what each holder has of a budget in this process."""
+        """Return each holder's use of a budget in this process."""
         return {str(holder): count for holder, count in self._held.get(budget, {}).items()}
 
     def hear(self, budget: str, elsewhere: Mapping[str, float]) -> None:
-        """Take what all other processes hold of a budget, by holder."""
+        """Store the use of a budget in all other processes, by holder."""
         self._elsewhere[budget] = elsewhere
 
     def told(self) -> dict[str, Mapping[str, float]]:
-        """Return of each budget that was touched here what its largest holder uses, the limit, and the refusals."""
+        """Return for each budget used here its largest holder's use, the limit and the number of refusals."""
         names = sorted({*self._held, *self._refused})
         return {
             name: {

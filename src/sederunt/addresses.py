@@ -1,16 +1,16 @@
 """Guard for addresses that callers give us: webhooks, avatars, recordings.
 
 A caller may name any host, and a name may lead anywhere: to this machine, to the network behind it, to a cloud's
-metadata service. So the check is made where the socket is opened: the name is resolved once, every address it leads
-to is judged, and the connection goes to the very address that was judged. Redirects, retries and names that change
-their mind (rebinding) all pass through the same place.
+metadata service. So the check is made where the socket is opened: the name is resolved once, every resulting address
+is checked, and the connection goes to exactly the checked address. Redirects, retries and names whose answers change
+(rebinding) all pass through the same place.
 
-The addresses of this machine's own interfaces are private, too, public ones included: what listens there for the
-machine itself, behind a firewall perhaps, hears a call from here. Which they are is read for every judgment, since
+The addresses of this machine's own interfaces, even public ones, count as private: a service that listens there for
+this machine alone, perhaps behind a firewall, would accept a call from here. The list is read for every check, since
 interfaces come and go.
 
-Ports: 80, 443 and everything from 1024 on. Receivers on public hosts often listen on ports of their own; below 1024
-live mail, name and login services, to which a request from us could be made to speak.
+Allowed ports: 80, 443 and everything from 1024 on, since receivers on public hosts often use ports of their own. Below
+1024 are mail, DNS and login services, and a crafted request from us could speak their protocols.
 """
 
 import asyncio
@@ -50,34 +50,31 @@ WEB_PORTS = frozenset({80, 443})
 MOST_REDIRECTS = 3
 NOT_MODIFIED = 304
 HEAD_S = 30.0  # until the headers of an answer are there
-# Of an answer up to its headers, preliminary answers included: they are parsed one by one, while everybody else waits.
+# Limits for a response up to the end of its headers, 1xx responses included: parsing them keeps everybody else waiting.
 MOST_HEAD_BYTES, HEAD_STEP_BYTES = 64_000, 4_096
-CRUMB_BYTES, MOST_CRUMBS = 64, 10_000  # pieces of a body that are smaller on average, and how many are put up with
-AS_IT_IS = "identity"  # the content encoding that packs nothing
+CRUMB_BYTES, MOST_CRUMBS = 64, 10_000  # a body of more pieces must have larger ones on average
+AS_IT_IS = "identity"  # the content encoding without compression
 
 
 def is_public(address: Address) -> bool:
-    """Return whether this is a global unicast address, also when seen through every wrapping we know, and none of this
-    machine's own.
-    """
+    """Return whether this is a global unicast address, also after unwrapping, and not one of this machine's own."""
     if isinstance(address, IPv4Address):
         is_global = address.is_global and not any(address in network for network in _CLOSED_V4)
         return is_global and not _is_own(address)
     inner_address = _carried(address)
     if inner_address is not None:
-        # A public address in a wrapping would be let through by its nature, but nobody needs 6to4 or Teredo today,
-        # and the relay decides where such a packet goes. The mapped form is just another spelling.
+        # Only the mapped form is allowed: it is just another spelling. Nobody needs 6to4 or Teredo today, and their
+        # relay decides where a packet goes.
         return address in _CARRIERS[0][0] and is_public(inner_address)
     return address in _GLOBAL_V6 and address.is_global and not _is_own(address)
 
 
 def _is_own(address: Address) -> bool:
-    """Return whether an interface of this machine has this address now."""
     return any(str(address) == entry.address for interface in psutil.net_if_addrs().values() for entry in interface)
 
 
 def refusal(url: str, *, allow_private: bool = False) -> str | None:
-    """Return what is wrong with an address by its looks, as a sentence; None when nothing is. Resolves no name."""
+    """Return what is wrong with a URL's form, as a sentence; None if nothing is. Resolves no name."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -100,12 +97,12 @@ def refusal(url: str, *, allow_private: bool = False) -> str | None:
 
 
 async def leads_to_public(url: str, *, within_s: float = 5.0, share: LookupShare | None = None) -> bool:
-    """Return whether every address of a web address's host is public.
+    """Return whether every address of a URL's host is public.
 
-    False where none is found in time: whoever asks its server next may be told another one.
+    False if none is found in time: its name server may give the next client another one.
 
     Args:
-        share: whose lookups this is one of; False where that is used up.
+        share: the share of lookups that this one counts against; False if it is used up.
     """
     try:
         parts = urlsplit(url)
@@ -121,12 +118,12 @@ def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.A
 
     It follows no redirect, reads no proxy from the environment, keeps no cookie, and asks for bodies as they are.
 
-    Its requests raise DestinationError (not retryable) where an address is refused, besides httpx2's own errors.
+    Its requests raise DestinationError (not retryable) if an address is refused, besides httpx2's own errors.
     """
     return httpx2.AsyncClient(
         transport=_GuardedTransport(allow_private=allow_private),
         headers={"accept-encoding": AS_IT_IS},
-        # What one caller's address hands out must not come to another's: an empty list allows nobody.
+        # Cookies of one caller's server must not reach another's: an empty list allows no domain.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         timeout=timeout_s,
         follow_redirects=False,
@@ -139,10 +136,10 @@ def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.A
 async def opened(
     client: httpx2.AsyncClient, url: str, *, allow_private: bool, headers: typing.Mapping[str, str] | None = None
 ) -> AsyncIterator[httpx2.Response]:
-    """Provide a GET whose body is yet to be read, after at most three redirects, each of them judged.
+    """Provide the response to a GET, its body unread, after at most three redirects, each of them checked.
 
     Args:
-        headers: beside the usual ones; with those of a condition, a 304 is an answer as well.
+        headers: added to the usual ones; with conditional headers a 304 is accepted too.
 
     Raises DestinationError: retryable for faults of the network and for 5xx, 408, 425 and 429.
     """
@@ -170,7 +167,7 @@ async def opened(
 async def _answered(
     client: httpx2.AsyncClient, url: str, headers: typing.Mapping[str, str] | None
 ) -> AsyncIterator[httpx2.Response]:
-    """Provide the answer to a GET once its headers are there. One may send preliminary answers without an end."""
+    """Provide the response to a GET once its headers are complete: a server may send 1xx responses without an end."""
     async with AsyncExitStack() as stack:
         try:
             async with asyncio.timeout(HEAD_S):
@@ -181,7 +178,7 @@ async def _answered(
 
 
 async def blocks_of(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """Yield a body as it comes. Raises DestinationError for one in crumbs: each of them costs as much as a block."""
+    """Yield a body block by block. Raises DestinationError for too many tiny blocks: each costs as much as any."""
     received_bytes = 0
     blocks = 0
     async for block in response.aiter_bytes():
@@ -199,7 +196,7 @@ def _check_status(response: httpx2.Response) -> None:
 
 
 def _check_encoding(response: httpx2.Response) -> None:
-    """Refuse a packed answer: fifty kilobytes may unpack to gigabytes, in one step that no size check and no
+    """Refuse a compressed response: fifty kilobytes may unpack to gigabytes, in one step that no size check and no
     time limit can interrupt.
     """
     encoding = response.headers.get("content-encoding", AS_IT_IS)
@@ -209,7 +206,6 @@ def _check_encoding(response: httpx2.Response) -> None:
 
 
 def _carried(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address inside an IPv6 one, or None."""
     for network, shift in _CARRIERS:
         if address in network:
             return IPv4Address((int(address) >> shift) & 0xFFFF_FFFF)
@@ -223,7 +219,7 @@ def _is_open_port(port: int) -> bool:
 
 
 class _GuardedBackend(httpcore2.AsyncNetworkBackend):
-    """Opens sockets to judged addresses only."""
+    """Opens sockets to checked addresses only."""
 
     def __init__(self, *, allow_private: bool) -> None:
         self._allow_private = allow_private
@@ -265,14 +261,14 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
 
 
 class HeadLimited(httpcore2.AsyncNetworkStream):
-    """A connection over which an answer must begin within so many bytes of the question."""
+    """A connection that limits the bytes received before the headers of a response are complete."""
 
     def __init__(self, inner: httpcore2.AsyncNetworkStream) -> None:
         self._inner = inner
-        self._head: int | None = None  # bytes that came of an answer whose headers are not whole
+        self._head: int | None = None  # bytes received of a response with incomplete headers
 
     def answered(self) -> None:
-        """Note that the headers are there: the body has limits of its own."""
+        """Note that the headers are complete: the body has limits of its own."""
         self._head = None
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -311,7 +307,7 @@ async def _resolve(host: str, port: int, timeout_s: float | None, share: LookupS
 
 
 class _GuardedTransport(httpx2.AsyncHTTPTransport):
-    """httpx2's own transport on a pool whose sockets are opened by the guard."""
+    """httpx2's own transport, on a pool whose sockets the guard opens."""
 
     def __init__(self, *, allow_private: bool) -> None:
         super().__init__(verify=_trusted(), trust_env=False)
@@ -332,5 +328,5 @@ class _GuardedTransport(httpx2.AsyncHTTPTransport):
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """Return whose certificates are believed. Read once: it takes 20 ms of a core, and a client is made per file."""
+    """Return the TLS context. Loaded once: that takes 20 ms of a core, and a client is made per file."""
     return httpx2.create_ssl_context(trust_env=False)

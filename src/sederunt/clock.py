@@ -1,4 +1,4 @@
-"""Time as an argument: the real clock, and the shape that tests put in its place."""
+"""Time as an argument: the real clock, and the protocol that test clocks follow."""
 
 import asyncio
 import re
@@ -32,9 +32,9 @@ class SystemClock:
 
 
 class SteadyClock:
-    """Another clock's time of day, read once, and from then on the seconds that went by.
+    """A clock that reads another clock's time of day once and then adds the elapsed monotonic seconds.
 
-    For whatever is measured from one moment to another: setting the machine's clock meanwhile changes nothing.
+    Use it to measure from one moment to another: setting the machine's clock meanwhile changes nothing.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -60,8 +60,8 @@ def unix_ms(moment: datetime) -> int:
 
 
 def retry_after_s(header: str | None, now: datetime) -> float | None:
-    """Return the seconds that a Retry-After header asks for, as a number or a date (RFC 9110, 10.2.3); None where it
-    says nothing usable."""
+    """Return the seconds that a Retry-After header asks for, as a number or a date (RFC 9110, 10.2.3); None if it is
+    unusable."""
     if not header:
         return None
     if re.fullmatch(r"\s*\d+(\.\d+)?\s*", header, re.ASCII):

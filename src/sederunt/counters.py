@@ -1,7 +1,7 @@
 """Count what a host or worker does, for `/metrics`. Heartbeats carry the counts, so no port of a role is scraped.
 
-Like a log, counters belong to their process: whoever sees something happen counts it here. Labels are words of ours,
-never content, ids or names.
+Like a log, counters belong to their process: code counts an event where it happens. Labels are words of ours, never
+content, ids or names.
 """
 
 from bisect import bisect_left

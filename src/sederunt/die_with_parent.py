@@ -1,7 +1,7 @@
 """Start a program that is killed when its parent dies, however the parent dies.
 
-Run as `python die_with_parent.py PARENT_PID PROGRAM ARGUMENT…`. A program of its own, because the child has to ask the
-kernel for it (PR_SET_PDEATHSIG) between fork and exec, where a threaded parent must not run Python. It imports the
+Run as `python die_with_parent.py PARENT_PID PROGRAM ARGUMENT…`. It is a program of its own because the child itself has
+to ask the kernel (PR_SET_PDEATHSIG) between fork and exec, where a threaded parent must not run Python. It imports the
 standard library only, so it starts in some 15 ms; the setting outlives the exec.
 """
 
@@ -21,9 +21,9 @@ def tied(command: "list[str]") -> "list[str]":
 def main() -> None:
     parent, command = int(sys.argv[1]), sys.argv[2:]
     if sys.platform == "linux":
-        # Killed, not asked: a child that drains would still hold files and ports that the next start needs.
+        # SIGKILL, because a draining child would still hold files and ports that the next start needs.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it died before the tie was made
+    if os.getppid() != parent:  # it died before prctl
         sys.exit(1)
     os.execvp(command[0], command)  # noqa: S606  # the supervisor's own command
 

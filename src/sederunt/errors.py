@@ -17,7 +17,7 @@ SederuntError
 ├── SetupError              this installation lacks something; the sentence says what to do
 └── Superseded              another holder owns the bot now
 
-An exception is a name and a sentence: raised where the facts are, translated once at the door.
+An exception is a name and a sentence: raised where the facts are known, translated once where the answer leaves.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,7 @@
-"""JSON that somebody else wrote: a caller, a page, a link, a vendor. It is read, or it is a ValueError.
+"""Parse JSON from outside (a caller, a page, a link, a vendor): every fault is a ValueError.
 
-Some kilobytes of brackets are no JSON that anybody means. Python reads them as far as its stack goes and then raises
-RecursionError, which is no ValueError and was forgotten wherever it was not thought of. And a JSON string can hold half
-of a character, as a page writes it that cut a name in the middle of an emoji; no UTF-8 can.
+For some kilobytes of brackets Python raises RecursionError, which is no ValueError and is easily forgotten. And a JSON
+string can hold half of a surrogate pair, such as from a page that cut a name in the middle of an emoji; UTF-8 cannot.
 """
 
 import json
@@ -10,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-# An escape of either half, whole characters' included; and the halves as Python reads them from broken UTF-8.
+# An escape of either surrogate, also of whole pairs; and surrogates as Python reads them from broken UTF-8.
 _MAY_BE_HALF, _MAY_BE_HALF_BYTES = (
     re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]"),
     re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]"),
@@ -24,12 +23,12 @@ def read(
     decoder: type[json.JSONDecoder] | None = None,
     keeps_halves: bool = False,
 ) -> Any:
-    """Return the value. Raises ValueError for what is none, is not UTF-8, or is nested beyond all use.
+    """Return the value. Raises ValueError if the text is no JSON, is not UTF-8, or is nested too deeply.
 
     Args:
-        parse_constant: takes NaN and the infinities, which are let through otherwise.
-        decoder: makes of it what the standard one does not; sees to halves of characters itself.
-        keeps_halves: leaves halves of characters as they are, for a caller is told of them.
+        parse_constant: called for NaN and the infinities, which are accepted otherwise.
+        decoder: used instead of the standard one; handles lone surrogates itself.
+        keeps_halves: keeps lone surrogates, for code that reports them to its caller.
     """
     try:
         value = json.loads(text, cls=decoder, parse_constant=parse_constant)
@@ -42,7 +41,7 @@ def read(
 
 
 def whole(text: str) -> str:
-    """Return a text as UTF-8 can carry it: a question mark for half of a character."""
+    """Return a text that UTF-8 can carry: with a question mark for each lone surrogate."""
     return text.encode("utf-8", "replace").decode()
 
 

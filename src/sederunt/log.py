@@ -14,9 +14,9 @@ from sederunt.terminal import plain, plain_lines
 
 @contextmanager
 def _hidden(name: str) -> Iterator[None]:
-    """Let a module count as not installed for the block."""
+    """Make a module look uninstalled while the block runs."""
     module = sys.modules.get(name)
-    sys.modules[name] = None  # type: ignore[assignment]  # the language's own word for it
+    sys.modules[name] = None  # type: ignore[assignment]  # Python's own marker for it
     try:
         yield
     finally:
@@ -25,7 +25,7 @@ def _hidden(name: str) -> Iterator[None]:
             sys.modules[name] = module
 
 
-with _hidden("rich"):  # 4 MB in every process, for tracebacks in a form that is not asked for here
+with _hidden("rich"):  # 4 MB in every process, for a format of tracebacks that is not used here
     import structlog
 
 # Anything under these names, and anything that looks like one of our keys or a signed query, never reaches a log.
@@ -52,7 +52,6 @@ def _without_secrets(_logger: object, _method: str, event: MutableMapping[str, A
 
 
 def _shown(name: str, value: Any) -> Any:
-    """Return a value as a log may show it, however deep the secret lies in it."""
     if name.lower() in SECRET_FIELDS:
         return "***"
     if isinstance(value, str):
@@ -65,7 +64,7 @@ def _shown(name: str, value: Any) -> Any:
 
 
 def _harmless(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Write out what would steer a terminal. (What is no text is printed as Python writes it, which does so too.)"""
+    """Escape terminal controls in texts; other values are printed by repr, which escapes them too."""
     for name, value in event.items():
         if isinstance(value, str):
             event[name] = plain_lines(value) if name == "exception" else plain(value)
@@ -73,12 +72,12 @@ def _harmless(_logger: object, _method: str, event: MutableMapping[str, Any]) ->
 
 
 def mark_reported(error: BaseException) -> None:
-    """Have every later line about this error dropped: whoever calls this has logged what there is to say."""
+    """Have every later log line about this error dropped: the caller has logged it."""
     error._is_reported = True  # type: ignore[attr-defined]  # errors of all kinds, ours or not
 
 
 def _unreported(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Drop a line about an error that is marked, or was raised because of one."""
+    """Drop a line about an error that is marked, or has a marked cause."""
     exc_info = event.get("exc_info")
     error = sys.exc_info()[1] if exc_info is True else exc_info
     while isinstance(error, BaseException):
@@ -127,10 +126,10 @@ def get(**context: object) -> structlog.stdlib.BoundLogger:
 
 
 def bind(**context: object) -> None:
-    """Have every line of this process, from here on, bear these."""
+    """Add these fields to every later line of this process."""
     structlog.contextvars.bind_contextvars(**context)
 
 
 def bound(**context: object) -> AbstractContextManager[None]:
-    """Have every line within the block bear these."""
+    """Add these fields to every line within the block."""
     return structlog.contextvars.bound_contextvars(**context)

@@ -8,29 +8,29 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TextIO
 
-PATIENCE_S = 0.5  # for a reader that is late; one that is gone costs this once …
-RENEWED_AFTER_S = 60.0  # … in so long
+PATIENCE_S = 0.5  # for a slow reader; one that is gone costs this once …
+RENEWED_AFTER_S = 60.0  # … per this time
 _SURE = 4096  # bytes: what a pipe that can be written to takes without blocking (PIPE_BUF)
 
 
 class LogOutput:
-    """A stream for log lines that waits for no reader for long.
+    """A stream for log lines that never waits long for its reader.
 
-    A pipe that nobody reads blocks whoever writes into it, for ever; one whose reader is gone, and a full disk, are
-    errors. Each of them loses lines here, and the first line that is taken again says how many.
+    A pipe that nobody reads would block its writer for ever; a pipe without a reader and a full disk raise errors. In
+    each case lines are lost here, and the next line that is written says how many.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._lost = 0
-        self._torn = False  # the last line that was begun has no end
+        self._torn = False  # the last line was written only in part
         self._patient_from = 0.0
 
     def write(self, text: str) -> int:
-        """Write a line with its end, or lose it."""
+        """Write a line with its line end, or lose it."""
         try:
             file = self._stream.fileno()
-        except (OSError, ValueError):  # no file of the system: a test's, or closed
+        except (OSError, ValueError):  # it has no descriptor: a test's stream, or a closed one
             with suppress(OSError, ValueError):
                 self._stream.write(text)
             return len(text)
@@ -43,12 +43,12 @@ class LogOutput:
         return len(text)
 
     def flush(self) -> None:
-        """Hand on what the stream itself keeps: nothing of a file."""
+        """Flush the stream's own buffer, which is empty for a file."""
         with suppress(OSError, ValueError):
             self._stream.flush()
 
     def _taken(self, file: int, data: bytes) -> bool:
-        """Return whether all of it was written."""
+        """Write the data; return whether all of it was written."""
         try:
             while data:
                 if not self._has_room(file):

@@ -1,4 +1,4 @@
-"""Looks host names up in threads of its own, so that a name server that never answers delays nobody else.
+"""Look up host names in separate threads, so that a name server that never answers delays nobody else.
 
 The event loop's own lookups share four threads of the whole process, and a lookup that nobody waits for any longer
 keeps its thread until the system gives up, after 10 s to 30 s. Four names of a silent server were enough to keep every
@@ -14,24 +14,24 @@ from queue import SimpleQueue
 
 Address = IPv4Address | IPv6Address
 
-# All places for webhooks, fetches and calendars of a process at once, as often as their lookups outlive them.
+# Every place for webhooks, fetches and calendars of a process at once, including lookups that outlive their place.
 MOST_LOOKUPS = 256
 
 _Wanted = tuple[str, int, "Future[list[Address]]"]
 
 
 class LookupThreads:
-    """Threads that look up names, begun as they are needed. They keep no process from ending."""
+    """Threads that look up names, started on demand. They do not keep a process from ending."""
 
     def __init__(self, most: int = MOST_LOOKUPS) -> None:
         self._most = most
         self._wanted: SimpleQueue[_Wanted] = SimpleQueue()
         self._lock = threading.Lock()
         self._begun = 0
-        self._free = 0  # threads that wait, less those for which there is something in the queue
+        self._free = 0  # idle threads, less the lookups in the queue
 
     def look_up(self, host: str, port: int) -> "Future[list[Address]]":
-        """Return what will be every address of a host. Cancelled before its turn, it costs nothing."""
+        """Return a future of every address of a host. If cancelled before its turn, it costs nothing."""
         future: Future[list[Address]] = Future()
         with self._lock:
             starts_thread = self._free <= 0 and self._begun < self._most
@@ -55,10 +55,10 @@ _THREADS = LookupThreads()
 
 
 class LookupShare:
-    """What one party has of the threads: names that its lookups wait for keep nobody else's waiting.
+    """One party's share of the threads: its slow lookups keep nobody else's waiting.
 
     Args:
-        most: lookups under way at once. One that nobody waits for any longer counts until its thread is free.
+        most: lookups under way at once. An abandoned one counts until its thread is free.
     """
 
     def __init__(self, most: int) -> None:
@@ -66,7 +66,7 @@ class LookupShare:
         self._begun: set[Future[list[Address]]] = set()
 
     def look_up(self, host: str, port: int) -> "Future[list[Address]]":
-        """Return what will be every address of a host. Raises OSError where the share is used up."""
+        """Return a future of every address of a host. Raises OSError if the share is used up."""
         self._begun = {lookup for lookup in self._begun if not lookup.done()}
         if len(self._begun) >= self._most:
             raise OSError(f"{self._most} names are being looked up already")

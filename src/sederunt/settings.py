@@ -20,7 +20,7 @@ from sederunt.errors import SetupError
 from sederunt.model.budgets import BUDGETS, count_of, default_of
 
 PREFIX, DELIMITER, FROM_FILE = "SEDERUNT_", "__", "_FILE"
-OF_CLIENTS = frozenset({"SEDERUNT_URL", "SEDERUNT_KEY"})  # where a service is, and a key of it: for who calls it
+OF_CLIENTS = frozenset({"SEDERUNT_URL", "SEDERUNT_KEY"})  # of clients: where a service is, and a key for it
 
 
 class Section(BaseModel):
@@ -484,7 +484,7 @@ class Settings(BaseSettings):
 def load(**overrides: Any) -> Settings:
     """Read the settings of this process. `overrides` come from the command line; their names are top-level sections.
 
-    Raises SetupError that names each variable that has a value it cannot have, or has a double underscore and is none.
+    Raises SetupError that names each variable with an unusable value, and each unknown one with a double underscore.
     """
     if sentences := [sentence for name, sentence in _strange(os.environ).items() if DELIMITER in name]:
         raise SetupError(" ".join(sentences))
@@ -503,16 +503,16 @@ def variable(*path: str) -> str:
 
 
 def ignored(environment: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each variable that looks like a setting and is none, and may be somebody else's.
+    """Return a sentence for each variable that looks like a setting, is none, and may belong to something else.
 
-    Kubernetes gives every pod SEDERUNT_SERVICE_HOST and its like where a service is called sederunt, and clients keep
-    their key in such a name. Only ours have a double underscore: those are refused.
+    Kubernetes gives every pod SEDERUNT_SERVICE_HOST and its like if a service is called sederunt, and clients keep
+    their key in such a variable. Only our settings have a double underscore: unknown ones with it are refused.
     """
     return [sentence for name, sentence in _strange(environment).items() if DELIMITER not in name]
 
 
 def _strange(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what is to be said of each variable that looks like a setting and is none, by name."""
+    """Return a sentence for each variable that looks like a setting and is none, by name."""
     variables = dict(_variables(Settings))
     candidates = {name: name.upper().removesuffix(FROM_FILE) for name in environment if name.upper().startswith(PREFIX)}
     variables |= dict.fromkeys(OF_CLIENTS)
@@ -545,7 +545,7 @@ def _no_setting(name: str, names: list[str]) -> str:
 
 
 def _faults(error: ValidationError) -> Iterator[str]:
-    """Yield a sentence for each; without the values, which may be secret."""
+    """Yield a sentence for each fault, without the values, which may be secret."""
     for fault in error.errors(include_url=False, include_input=False):
         yield f"{variable(*map(str, fault['loc']))} is not usable: {fault['msg']}."
 

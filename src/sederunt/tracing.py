@@ -1,9 +1,9 @@
-"""What belongs to one request, in every process that works on it: its id in all logs, and its trace where wanted.
+"""Follow a request through every process that works on it: its id in all logs, and its trace if wanted.
 
-Whoever takes a request, a message or a job says so with `continuing`; from then on logs carry `request_id`, messages
-that are written carry both (`carried`), and spans are children of the span that wrote the message. W3C's `traceparent`
-is passed on also where nothing is traced here. Spans go to an OpenTelemetry collector once `configure` has named one;
-before that, and without the extra `traces`, a span costs nothing.
+Code that takes a request, a message or a job enters `continuing`; within it, logs carry `request_id`, written messages
+carry both (`carried`), and spans are children of the span that wrote the message. W3C's `traceparent` is passed on even
+if nothing is traced here. Spans go to an OpenTelemetry collector once `configure` has named one; before that, and
+without the extra `traces`, a span costs nothing.
 """
 
 import functools
@@ -36,14 +36,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Origin:
-    """The request that something is done for; both are empty where nobody asked, as in housekeeping."""
+    """The request behind some work; both fields are empty if there is none, as in housekeeping."""
 
     request_id: str = ""
-    traceparent: str = ""  # of the span within which it is done, as W3C writes it
+    traceparent: str = ""  # of the span around the work, in W3C's format
 
     @property
     def trace_id(self) -> str:
-        """Return the id of the trace; empty where there is none."""
+        """Return the id of the trace; empty if there is none."""
         match = _TRACEPARENT.fullmatch(self.traceparent)
         return match.group(1) if match else ""
 
@@ -54,7 +54,7 @@ _tracer: "Tracer | None" = None
 
 
 def origin_in(message: Mapping[str, Any]) -> Origin:
-    """Return the origin that a message carries. What is not well formed counts as not there."""
+    """Return the origin that a message carries. Malformed values count as absent."""
     request_id, traceparent = str(message.get("request_id") or ""), str(message.get("traceparent") or "")
     return Origin(
         request_id=request_id if REQUEST_ID.fullmatch(request_id) else "",
@@ -63,7 +63,7 @@ def origin_in(message: Mapping[str, Any]) -> Origin:
 
 
 def carried() -> dict[str, str]:
-    """Return what a message that is written now has to carry."""
+    """Return the fields that a message written now has to carry."""
     origin = _origin.get()
     fields = {"request_id": origin.request_id, "traceparent": origin.traceparent}
     return {name: value for name, value in fields.items() if value}
@@ -71,7 +71,7 @@ def carried() -> dict[str, str]:
 
 @contextmanager
 def continuing(origin: Origin) -> Iterator[None]:
-    """Do what is in the block for a request."""
+    """Run the block as work for a request."""
     token = _origin.set(origin)
     fields = {"request_id": origin.request_id, "trace_id": origin.trace_id}
     try:
@@ -119,7 +119,7 @@ def span(
     began_at: datetime | None = None,
     attributes: Mapping[str, str | int] = MappingProxyType({}),
 ) -> Iterator["Span | None"]:
-    """Record what is in the block as a span; provide None where nothing is traced. Attributes hold no content."""
+    """Record the block as a span; provide None if nothing is traced. Attributes hold no content."""
     if _tracer is None:
         yield None
         return
@@ -133,7 +133,7 @@ def span(
         kind=SpanKind[kind.upper()],
         attributes=dict(attributes),
         start_time=None if began_at is None else round(began_at.timestamp() * 1e9),
-        record_exception=False,  # its words may hold content
+        record_exception=False,  # its message may hold content
         set_status_on_exception=False,
     ) as active_span:
         carrier: dict[str, str] = {}
