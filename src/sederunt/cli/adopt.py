@@ -1,4 +1,4 @@
-"""`sederunt adopt`: a database that programs from before 0.1.0 made becomes one of the first release."""
+"""`sederunt adopt`: turn a database of a program from before 0.1.0 into one of the first release."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""`sederunt backup`: a copy of a data directory, made while the service runs, that `sederunt serve` can start on."""
+"""`sederunt backup`: copy a data directory while the service runs, so that `sederunt serve` can start on the copy."""
 
 import contextlib
 import fcntl
@@ -47,10 +47,10 @@ def backup(
 
 @contextlib.contextmanager
 def _draft_in(target: Path) -> Iterator[Path]:
-    """Provide a folder whose content becomes the target's at the end of the block.
+    """Provide a folder whose content moves to the target at the end of the block.
 
-    In it, for the target may be a mount, to which nothing can be renamed. A broken run leaves the draft alone behind,
-    which the next one removes: it blocks nothing, and nobody takes half a copy for a whole one.
+    The folder is inside the target, which may be a mount, to which nothing can be renamed. A broken run leaves only the
+    draft, which the next run removes: it blocks nothing, and nobody takes half a copy for a whole one.
     """
     if target.exists() and (not target.is_dir() or any(path.name != DRAFT for path in target.iterdir())):
         raise SetupError(f"{target} is there already. Name a directory that does not exist yet.")
@@ -61,7 +61,7 @@ def _draft_in(target: Path) -> Iterator[Path]:
             shutil.rmtree(draft)
         draft.mkdir(mode=0o700)
         yield draft
-        # The database comes last: what has one is whole.
+        # The database comes last: a target that has one is complete.
         for path in sorted(draft.iterdir(), key=lambda path: path.name == DATABASE):
             path.rename(target / path.name)
         draft.rmdir()
@@ -69,7 +69,7 @@ def _draft_in(target: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _locked(target: Path) -> Iterator[None]:
-    """Keep a second backup out, which would take this one's draft for a left-over. The lock ends with the process."""
+    """Keep out a second backup, which would remove this one's draft as a left-over. The lock ends with the process."""
     folder = os.open(target, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -81,14 +81,14 @@ def _locked(target: Path) -> Iterator[None]:
 
 
 def _copy(database: Path, objects: Path, target: Path) -> int:
-    """Copy the database, then the objects; returns how many there are."""
-    # SQLite's own backup copies one moment, whatever is written meanwhile.
+    """Copy the database, then the objects; return the number of objects."""
+    # SQLite's own backup copies a snapshot, whatever is written meanwhile.
     with (
         contextlib.closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as source,
         contextlib.closing(sqlite3.connect(target / DATABASE)) as copy,
     ):
         source.backup(copy)
-    # After the database: what was deleted meanwhile is missing in the copy, what came meanwhile does no harm in it.
+    # After the database: objects deleted meanwhile are missing in the copy, and objects added meanwhile do no harm.
     return _copy_objects(objects, target / "objects")
 
 
@@ -102,7 +102,7 @@ def _database(settings: Settings) -> Path:
 
 
 def _copy_objects(source: Path, target: Path) -> int:
-    """Copy file by file; what is deleted under our hands is left out. Returns how many files there are in the copy."""
+    """Copy file by file, without files that are deleted meanwhile. Return the number of copied files."""
     count = 0
     for folder, _, names in os.walk(source, onerror=_unless_gone):
         destination = target / Path(folder).relative_to(source)
@@ -115,6 +115,6 @@ def _copy_objects(source: Path, target: Path) -> int:
 
 
 def _unless_gone(error: OSError) -> None:
-    """Raise what a walk met, but for a folder that is gone: one that cannot be read would be missing in the copy."""
+    """Raise a walk's error unless the folder is gone: a folder that cannot be read would be missing in the copy."""
     if not isinstance(error, FileNotFoundError):
         raise error

@@ -1,4 +1,4 @@
-"""`sederunt bots create`, `stop` and `watch`: what is asked of a running service."""
+"""`sederunt bots create`, `stop` and `watch`: the commands that ask a running service."""
 
 import asyncio
 import random
@@ -20,7 +20,7 @@ from sederunt.mcp.content import happened
 from sederunt.mcp.explanation import explain
 from sederunt.mcp.tools import service_of_link
 
-COULD_NOT_WATCH = 3  # the exit code; 1 is of a bot that did not finish
+COULD_NOT_WATCH = 3  # exit code; 1 is for a bot that did not finish
 PATIENCE_S = 300.0  # with a service that is away
 
 _WAIT_S = 25
@@ -131,11 +131,11 @@ async def _watch(backend: Backend, bot_id: str, *, as_json: bool = False) -> Non
 async def _followed(
     backend: Backend, bot_id: str, tell_event: Callable[[Mapping[str, Any]], None]
 ) -> Mapping[str, Any]:
-    """Tell what happens to a bot; return it once it has ended."""
+    """Print what happens to a bot; return the bot once it has ended."""
     since: int | None = None
     while True:
         query = {"since": since, "wait": 0 if since is None else _WAIT_S}
-        patience_s = 0.0 if since is None else PATIENCE_S  # who was never there is not away
+        patience_s = 0.0 if since is None else PATIENCE_S  # a service that never answered is not away
         answer = await _asked(backend, f"/bot/{bot_id}/live", patience_s, query)
         for event in answer["data"]:
             tell_event(event)
@@ -146,7 +146,7 @@ async def _followed(
 
 
 async def _asked(backend: Backend, path: str, patience_s: float, query: Mapping[str, Any] | None = None) -> Any:
-    """Return an answer once there is one. Raises Refusal, and ServiceAway after so many seconds without the service."""
+    """Return an answer once there is one. Raises Refusal, and ServiceAway after `patience_s` without the service."""
     away_since: float | None = None
     while True:
         try:
@@ -169,7 +169,7 @@ async def _asked(backend: Backend, path: str, patience_s: float, query: Mapping[
 
 
 def explained(bot: Mapping[str, Any]) -> list[str]:
-    """Return why a bot is where it is, as lines."""
+    """Return lines that explain a bot's status."""
     explanation = explain(bot)
     facts = (
         ("Why", explanation.summary),

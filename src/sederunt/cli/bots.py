@@ -120,7 +120,7 @@ def _print_changes(changes: Sequence[RosterChange]) -> None:
 
 
 async def _why(context: CommandContext, view: BotView) -> Mapping[str, Any]:
-    """Return who was believed to be in the meeting, and on whose word; empty where that is not kept."""
+    """Return who was believed to be in the meeting, and on whose word; empty if that is not stored."""
     key = view.bot.evidence.get("why")
     if key is None:
         return {}
@@ -132,7 +132,7 @@ async def _why(context: CommandContext, view: BotView) -> Mapping[str, Any]:
 
 
 def _as_told(view: BotView) -> dict[str, Any]:
-    """Return what an explanation reads of a bot, as the API tells it."""
+    """Return the fields of a bot that an explanation needs, as the API returns them."""
     return {
         "status": view.bot.status.value,
         "stop_reason": view.bot.stop_reason and view.bot.stop_reason.value,

@@ -1,4 +1,4 @@
-"""What `sederunt doctor` proves, one function per thing: it returns what it found, or raises a fault with a remedy."""
+"""The checks of `sederunt doctor`: each function returns its result, or raises a fault with a remedy."""
 
 import asyncio
 import contextlib
@@ -57,7 +57,7 @@ async def check_disk(settings: Settings) -> str:
 
 
 def _flush_ms(folder: Path) -> float:
-    """Return the median time of writing 4 KiB and flushing it, in milliseconds."""
+    """Return the median time to write and flush 4 KiB, in milliseconds."""
     times = []
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(15):
@@ -110,7 +110,7 @@ async def check_bus(settings: Settings) -> str:
 
 @asynccontextmanager
 async def _some_bus(settings: Settings) -> AsyncIterator[tuple[str, Bus]]:
-    """Provide the configured or running server; else one that is started for this check on a folder of its own."""
+    """Provide the configured or running server; else start one for this check on a folder of its own."""
     bus_settings = embedded.address_of(settings.data, settings.bus)
     if bus_settings.url is not None and (settings.bus.url is not None or await _listens(bus_settings)):
         bus = await Bus.connect(bus_settings, name="doctor", within_s=10)
@@ -157,7 +157,7 @@ async def check_storage(settings: Settings) -> str:
 
 
 async def check_browser(settings: Settings) -> str:
-    """Prove that the browser starts, opens a page with a call in it, and the capture hears its tone."""
+    """Prove that the browser starts and opens a page with a call, and that the capture hears its tone."""
     from sederunt.browser.browser_user import browser_user_of
     from sederunt.browser.launch import HEADLESS, SHELL, find_executable
     from sederunt.browser.page_request import PageRequest
@@ -175,7 +175,7 @@ async def check_browser(settings: Settings) -> str:
 
     mode = settings.browser.mode if settings.browser.mode != "auto" else "shell"
     try:
-        # Bots that are signed in or record video need the full browser, whatever the others get.
+        # Bots that are signed in or record video need the full browser, whatever the others use.
         for executable, browser_mode in (
             (settings.browser.executable, HEADLESS),
             (settings.browser.shell_executable, SHELL),
@@ -275,7 +275,7 @@ async def check_whisper(settings: Settings) -> str:
 
 
 def _writes_english(settings: Settings, workers: int) -> bool:
-    """Return whether the model of the settings writes the clip's language; it is loaded already."""
+    """Return whether the configured model, which is loaded already, writes the clip's language."""
     from sederunt.transcription.whisper.loading import load_whisper
 
     return "en" in load_whisper(settings.whisper, settings.data, workers=workers).languages
@@ -300,7 +300,6 @@ async def check_diarization(settings: Settings) -> str:
 
 
 def _voices_of_two(settings: Settings) -> int:
-    """Return how many voices are heard in two people's clips."""
     from sederunt.media.pcm import read_pcm
     from sederunt.practice.clips import catalogue
     from sederunt.transcription.diarization.diarizer import diarize

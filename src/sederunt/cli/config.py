@@ -1,4 +1,4 @@
-"""`sederunt config`: the effective settings, where each comes from, secrets starred."""
+"""`sederunt config`: print the effective settings and where each comes from, with secrets as stars."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ def config(
     ),
 ) -> None:
     """Print the effective settings and where each comes from."""
-    # As given: loading turns …_FILE into the value. What is empty counts as not given.
+    # Read before loading, which turns …_FILE into the value. Empty variables count as absent.
     environment = {name: value for name, value in os.environ.items() if value}
     settings = load(**({} if data is None else {"data": data}))
     rows = [

@@ -1,4 +1,4 @@
-"""What the commands that look into a data directory share: opening it, choosing the account, printing a list."""
+"""Open a data directory, choose the account and print a list, for the commands that look into a data directory."""
 
 import asyncio
 import sys
@@ -69,9 +69,9 @@ async def open_context(
     """Open the database of a data directory, running service or not.
 
     Args:
-        data: the directory; None: that of the settings.
-        makes: whether it is made where it is not there yet. What only looks makes nothing: SetupError.
-        key_lost: whether the act is about secrets that do not open, so that it goes without the key, too.
+        data: the directory; None for that of the settings.
+        makes: whether to make a missing directory; a command that only looks gets SetupError instead.
+        key_lost: whether the act is about secrets that do not open, and so works without the key.
     """
     settings = load(**({} if data is None else {"data": data}))
     if settings.database.url is None and not database_file(settings.data).exists():
@@ -92,7 +92,7 @@ def run(
     makes: bool = False,
     key_lost: bool = False,
 ) -> None:
-    """Run one act on the data directory. What goes wrong becomes one sentence on standard error and exit code 1."""
+    """Run one act on the data directory. An error becomes one sentence on standard error and exit code 1."""
     log.configure("lines", "warning")
     with plain_errors():
         asyncio.run(_run(act, data, makes=makes, key_lost=key_lost))
@@ -106,7 +106,7 @@ async def _run(
 
 
 def asked_secret(what: str) -> str:
-    """Ask for a secret without it appearing in the shell's history or the process list; scripts write it to us."""
+    """Ask for a secret so that it is in no shell history or process list; scripts write it to standard input."""
     if sys.stdin.isatty():
         return str(typer.prompt(what, hide_input=True))
     return sys.stdin.readline().rstrip("\n")
@@ -122,7 +122,7 @@ def show(rows: Sequence[Mapping[str, Any]], *, output: OutputFormat, nothing: st
         return
     table = Table(box=None, pad_edge=False)
     for name in rows[0]:
-        # Cut short, nothing is of any use: ids and keys stand in one line, the rest takes as many as it needs.
+        # Nothing is cut short: ids and keys stay on one line, everything else wraps.
         table.add_column(name.replace("_", " "), no_wrap=name in ("id", "key"), overflow="fold")
     for row in rows:
         table.add_row(
@@ -132,12 +132,12 @@ def show(rows: Sequence[Mapping[str, Any]], *, output: OutputFormat, nothing: st
 
 
 def json_text(value: object) -> str:
-    """Write what JSON has no word for: times in RFC 3339, everything else as it prints."""
+    """Write a value that JSON has no type for: times in RFC 3339, everything else by `str`."""
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def uuid_of(text: str, what: str) -> UUID:
-    """Return the id a person typed. Ends the command with a sentence when it is none."""
+    """Return the id that a person typed. Raises BadParameter if it is none."""
     try:
         return UUID(text)
     except ValueError:

@@ -1,7 +1,7 @@
 """Open and migrate the database before the roles do, and make the first account and key.
 
-A process of its own, so that the one that supervises roles loads no database and no cryptography: 40 MB less for as
-long as the service runs.
+It runs in a process of its own, so that the supervising process loads no database and no cryptography, which saves
+40 MB for as long as the service runs.
 """
 
 import asyncio
@@ -20,17 +20,17 @@ from sederunt.settings import Settings, load
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenedDatabase:
-    """A database that is ready, and how to get in: None where somebody was let in before."""
+    """A database that is ready, and how to get in; key and link are None if there is already one in use."""
 
     file: Path | None  # of SQLite; None: another engine
-    key: str | None  # an API key, to be shown at once: nobody can see it later
+    key: str | None  # an API key, to be shown at once: it cannot be shown later
     link: str | None  # the token of a link into the console
 
 
 async def open_database(settings: Settings) -> OpenedDatabase:
-    """Migrate the database and give it its secrets, in a process of its own, before four roles see to it at once.
+    """Migrate the database and make its secrets, in a process of its own, before four roles would do so at once.
 
-    Raises SetupError where it cannot be opened.
+    Raises SetupError if it cannot be opened.
     """
     process = await asyncio.create_subprocess_exec(
         *die_with_parent.tied(python_command("-m", "sederunt.cli.database_setup")),
@@ -58,9 +58,9 @@ async def _opened(settings: Settings) -> OpenedDatabase:
     from sederunt.database.engine import Database, database_url, sqlite_file
     from sederunt.transcription.models import check_fallback
 
-    check_fallback(settings.transcription.fallback)  # here too: a worker's own word would be one line among many
+    check_fallback(settings.transcription.fallback)  # here too: a worker's error would be one line among many
     if settings.bus.url is None:
-        find_server()  # before a `serve` that runs becomes this program
+        find_server()  # before a running `serve` becomes this program
     async with Database(database_url(settings)) as database:
         account_id = database.default_account_id
         keys, sign_ins = await Keys.open(database, await open_sealer(database, settings)), SignIns(database)
@@ -70,7 +70,7 @@ async def _opened(settings: Settings) -> OpenedDatabase:
 
 
 def main() -> None:
-    """Write what was opened, or why it was not, to standard output as one JSON object."""
+    """Write the result, or why the database was not opened, to standard output as one JSON object."""
     from sederunt.cli.error_messages import sentence_of
     from sederunt.cli.hardening import harden
 

@@ -89,7 +89,7 @@ async def _send_and_watch(http: httpx2.AsyncClient, meeting_url: str, data: Path
 
 
 async def _watch(http: httpx2.AsyncClient, bot_id: str, meter: TreeMeter) -> tuple[dict[str, Any], Cost]:
-    """Poll the bot twice a second and show status, speakers and time until it has ended."""
+    """Poll the bot twice a second; show status, speakers and time until it has ended."""
     started_at = time.monotonic()
     in_meeting: list[float] = []
     last_line = ""
@@ -113,7 +113,7 @@ async def _watch(http: httpx2.AsyncClient, bot_id: str, meter: TreeMeter) -> tup
 
 
 def speaking_now(bot: dict[str, Any]) -> list[str]:
-    """Return names whose last speaking event is a start."""
+    """Return the names whose last speaking event is a start."""
     return [
         person["name"]
         for person in bot["participants"]
@@ -122,7 +122,7 @@ def speaking_now(bot: dict[str, Any]) -> list[str]:
 
 
 def _report(bot: dict[str, Any], cost: Cost, script: scripts.Script, data: Path) -> bool:
-    """Print transcript, recording and cost; True when all the promises of the demo hold."""
+    """Print transcript, recording and cost; return whether every promise of the demo holds."""
     if bot["status"] != "finished":
         console.print(f"[red]The bot ended as {bot['status']}[/red]", json.dumps(bot.get("events"), indent=1))
         return False

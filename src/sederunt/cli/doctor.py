@@ -19,7 +19,7 @@ from sederunt.settings import Settings, load
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """What came of one check."""
+    """The result of one check."""
 
     part: str
     sound: bool
@@ -54,7 +54,7 @@ def doctor(
 
 
 def _examined(part: str, check: Check, settings: Settings, *, quiet: bool) -> Finding:
-    """Run one check; whatever it raises is a finding too."""
+    """Run one check; any exception becomes a finding."""
     started_at = time.monotonic()
     is_sound, remedy = True, ""
     with Console(stderr=True, quiet=quiet).status(f"{part} …"):

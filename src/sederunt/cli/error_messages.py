@@ -19,7 +19,7 @@ _MOST_TOLD = 500  # characters of an answer
 
 @contextmanager
 def plain_errors(code: int = 1) -> Iterator[None]:
-    """Turn what is the caller's or the machine's fault into its sentence on standard error and an exit code."""
+    """Turn a fault of the caller or the machine into a sentence on standard error and an exit code."""
     try:
         yield
     except Exception as error:
@@ -31,7 +31,7 @@ def plain_errors(code: int = 1) -> Iterator[None]:
 
 
 def sentence_of(error: BaseException) -> str | None:
-    """Return what to tell of an error: ours, a file's, a connection's; None for what is a fault of the program."""
+    """Return a sentence for an error of ours, a file or a connection; None for a fault of the program."""
     if isinstance(error, RequestError) and error.status == 401:
         return KEY_REFUSED
     if isinstance(error, SederuntError):
@@ -43,6 +43,6 @@ def sentence_of(error: BaseException) -> str | None:
         if (answer := getattr(error, "response", None)) is not None:
             return f"{answer.url} answered with {answer.status_code}: {answer.text[:_MOST_TOLD]}"
         return f"It cannot be reached: {error or type(error).__name__}."
-    from sederunt.database.faults import is_away  # not for those who never come here
+    from sederunt.database.faults import is_away  # imported only if needed
 
     return f"The database cannot be reached: {str(error).splitlines()[0]}" if is_away(error) else None

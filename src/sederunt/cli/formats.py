@@ -1,4 +1,4 @@
-"""In what form a list is printed."""
+"""The formats in which lists are printed."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -10,7 +10,7 @@ from sederunt.terminal import plain
 
 
 class OutputFormat(StrEnum):
-    """For people, or for scripts."""
+    """A format for people, or for scripts."""
 
     TABLE = "table"
     JSON = "json"
@@ -20,5 +20,5 @@ Output = Annotated[OutputFormat, typer.Option("--format", help="A table for peop
 
 
 def cell(value: object) -> Text:
-    """Return what stands in a table: no markup, no colours, one line."""
+    """Return a table's cell: one line without markup or colours."""
     return Text("" if value is None else plain(str(value)))

@@ -1,4 +1,4 @@
-"""What every process of ours does before anything else: others on this machine read nothing, open files suffice."""
+"""Run first in every process: keep files private to this user, and raise the limit of open files."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ OPEN_FILES = 65_536  # a socket per listener and per connection; the usual soft 
 
 
 def harden() -> None:
-    """Keep new files to this user, and raise the soft limit of open files as far as the hard one lets us."""
+    """Keep new files private to this user, and raise the soft limit of open files as far as the hard one allows."""
     os.umask(PRIVATE_UMASK)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
@@ -22,10 +22,10 @@ def harden() -> None:
 
 
 def keep_private(data: Path) -> str | None:
-    """Make the data directory, or take back what others may do with it; return what was mended, or cannot be, as a
+    """Make the data directory, or withdraw other users' rights to it; return what was mended, or cannot be, as a
     sentence.
 
-    Raises SetupError where the directory cannot be used.
+    Raises SetupError if the directory cannot be used.
     """
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -38,7 +38,7 @@ def keep_private(data: Path) -> str | None:
         except PermissionError:
             if status.st_uid == os.geteuid():
                 raise
-            # A volume of Kubernetes is its node's, and open to the group of the pod. Every file in it is ours alone.
+            # A Kubernetes volume belongs to its node and is open to the pod's group. Every file in it is private to us.
             owner = f"it belongs to user {status.st_uid}, and only that one can close it"
             return f"{data.resolve()} is open to other users of this machine (mode {mode:o}): {owner}."
     except OSError as error:

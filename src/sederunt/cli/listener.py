@@ -1,4 +1,4 @@
-"""The API's listening socket, or a sentence that says why there can be none."""
+"""Open the API's listening socket, or say in a sentence why that fails."""
 
 import errno
 import os
@@ -7,11 +7,11 @@ import socket
 from sederunt.errors import SetupError
 from sederunt.settings import ApiSettings
 
-WAITING = 2048  # callers that the system lets wait while an api restarts
+WAITING = 2048  # callers that the system queues while an api restarts
 
 
 def listen(api: ApiSettings) -> socket.socket:
-    """Open a socket on the address of the settings. Raises SetupError."""
+    """Open a socket on the configured address. Raises SetupError."""
     family = socket.AF_INET6 if ":" in api.host else socket.AF_INET
     try:
         is_dual_stack = api.host == "::" and socket.has_dualstack_ipv6()  # "everything" means IPv4, too
@@ -21,7 +21,7 @@ def listen(api: ApiSettings) -> socket.socket:
 
 
 def _why(error: OSError) -> str:
-    """Return the system's words, and what to choose instead. (Python's own repeat the address.)"""
+    """Return the system's message, and what to choose instead. (Python's own message repeats the address.)"""
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
         return "no address of this machine; choose another --host"
     return f"{os.strerror(error.errno or 0).lower()}; choose another --port"

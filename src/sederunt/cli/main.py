@@ -1,4 +1,4 @@
-"""The `sederunt` command: gathers the groups; each lives in a module of its own and is imported only when called."""
+"""The `sederunt` command: each command group has a module of its own, which is imported only when called."""
 
 import atexit
 import importlib
@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 }
 
 ROLES = frozenset({"api", "host", "worker"})
-# `--json` is short for `--format json` there.
+# In these groups `--json` is short for `--format json`.
 LISTING = frozenset({"keys", "credentials", "accounts", "people", "bots", "models", "config", "status"})
 
 
@@ -69,8 +69,8 @@ def main() -> None:
         if not names or name in names:
             _add(app, name, module, attribute, text, load=bool(names))
     app.callback()(_options)
-    if names and names[0] not in ROLES:  # `serve` has said it for those
-        from sederunt.settings import ignored  # not for those who only ask what commands there are
+    if names and names[0] not in ROLES:  # `serve` has printed it for those
+        from sederunt.settings import ignored  # not for a plain list of commands
 
         for sentence in ignored(os.environ):
             tell(f"sederunt: ignored: {sentence}", err=True)
@@ -94,8 +94,8 @@ def _options(
 
 
 def _explained(error: TyperException) -> int:
-    """Tell what is wrong with a command line, which a script may have made of what callers sent; its exit code."""
-    from typer.rich_utils import rich_format_error  # not for those who call it rightly
+    """Print what is wrong with a command line, perhaps made by a script from callers' input; return the exit code."""
+    from typer.rich_utils import rich_format_error  # only for wrong command lines
 
     error.message = plain_lines(error.message)
     rich_format_error(error)  # type: ignore[arg-type]
@@ -103,7 +103,7 @@ def _explained(error: TyperException) -> int:
 
 
 def _leave(code: str | int | None) -> NoReturn:
-    """End without taking the interpreter apart: storage's own threads may want it a last time, which aborts (-6)."""
+    """Exit without finalising the interpreter: the storage client's threads may still call it, which aborts (-6)."""
     if isinstance(code, str):
         tell(code, err=True)
         code = 1

@@ -1,4 +1,4 @@
-"""`sederunt reload`: have the running `serve` replace its roles and itself, and wait until it has."""
+"""`sederunt reload`: make the running `serve` replace its roles and itself, and wait until it has."""
 
 import os
 import time
@@ -36,7 +36,7 @@ def reload(
 
 
 def _running(folder: Path) -> Replacements:
-    """Return what the service on this data directory tells. Raises SetupError."""
+    """Return the report of the service on this data directory. Raises SetupError."""
     replacements = told_replacements(folder)
     if replacements is None or replacements.pid != serving_pid(folder):
         raise SetupError(

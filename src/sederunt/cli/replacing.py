@@ -1,7 +1,7 @@
-"""Replaces the roles of a running `serve`, one after another: the successor is there before its predecessor ends.
+"""Replace the roles of a running `serve`, one after another: each successor is ready before its predecessor ends.
 
-An upgrade without a gap: the host's bots move to the new host, whose pages sit before the old ones leave; then the
-worker, and the api, which answers on the same socket; `serve` itself last (`self_exec`).
+This upgrades without a gap: the host's bots move to the new host, whose pages are in the meetings before the old ones
+leave; then follow the worker and the api, which answers on the same socket; `serve` itself is last (`self_exec`).
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from sederunt.settings import Settings
 
 logger = log.get(component="cli", role="serve")
 
-MARGIN_S = 25.0  # what a role may take beyond its own drain before it is killed
+MARGIN_S = 25.0  # time for a role beyond its own drain before it is killed
 OPENED_WITHIN_S = 300.0  # a migration of a large database included
-# Hosts first: what they hold is what must not break. The api last: it answers for all others.
-# role → the signal that asks its process to end. A worker hands back what it does not finish in its drain: no finished
-# part is done twice, and the new one goes on with it.
+# Hosts first: their meetings must not break. The api last: it answers for all others.
+# role → the signal that asks its process to end. A worker hands back what it does not finish in its drain: the new one
+# continues it, and no finished part is done twice.
 ORDER = {"host": REPLACED, "worker": signal.SIGTERM, "api": REPLACED}
 
 
@@ -36,8 +36,8 @@ class Replacements:
     """What `serve` reports about its replacements, for the asking command."""
 
     pid: int
-    count: int = 0  # how often it was asked, and has ended
-    failed: str | None = None  # why the last one did not happen; nothing has changed for the roles from there on
+    count: int = 0  # requested replacements that have ended
+    failed: str | None = None  # why the last one failed; that role and all after it are unchanged
 
 
 def replacements_file(data: Path) -> Path:
@@ -46,7 +46,7 @@ def replacements_file(data: Path) -> Path:
 
 
 def tell_replacements(data: Path, replacements: Replacements) -> None:
-    """Write it whole or not at all."""
+    """Write the report atomically."""
     path = replacements_file(data)
     part = path.with_suffix(".part")
     try:
@@ -57,7 +57,7 @@ def tell_replacements(data: Path, replacements: Replacements) -> None:
 
 
 def told_replacements(data: Path) -> Replacements | None:
-    """Read it; None where no `serve` that can replace its roles has run here."""
+    """Read the report; None if no `serve` that can replace its roles has run here."""
     try:
         return Replacements(**json.loads(replacements_file(data).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -73,11 +73,11 @@ async def replace_when_asked(
     count: int = 0,
     go_on: Callable[[int], Awaitable[str | None]],
 ) -> NoReturn:
-    """Replace the roles each time that it is asked for, and tell what came of it.
+    """Replace the roles each time that it is requested, and report the result.
 
     Args:
         count: how often that has been done.
-        go_on: becomes the program that is installed now, given the new count; the reason where it could not.
+        go_on: takes the new count and becomes the program that is installed now; returns the reason if it could not.
     """
     replacements = Replacements(pid=os.getpid(), count=count)
     while True:
@@ -89,11 +89,11 @@ async def replace_when_asked(
 
 
 async def _replaced(supervisor: Supervisor, settings: Settings, drain_timeout_s: float) -> str | None:
-    """Replace each role; why it did not happen, or None."""
+    """Replace each role; return why that failed, or None."""
     logger.info("replacing the roles", action="replacing")
     try:
         async with supervisor.undisturbed(), asyncio.timeout(OPENED_WITHIN_S):
-            await open_database(settings)  # by the program as it is on the disk now
+            await open_database(settings)  # by the program that is on the disk now
     except (SetupError, TimeoutError, OSError) as error:
         return _failed(str(error) or "The database was not opened in time.")
     for role, end_signal in ORDER.items():

@@ -1,11 +1,11 @@
-"""Ends the worker of an idle `serve`, and starts it again for the next job: a third of the memory at rest was its own.
+"""End the worker of an idle `serve`, which took a third of its memory at rest, and start it again for the next job.
 
-A worker rests when no queue has held a job for a while, given out or not, its own tests find nothing wrong, and a host
-is there: what a worker does unasked, a host does meanwhile (`jobs.roles`). Each job that is published wakes it, also a
-bot's on its way to a host: the worker is there before the bot has something for it. Messages are lost while the message
-server is away, so the queues are asked, too; where they do not answer, the worker is started.
+A worker rests when no queue has held a job for a while, given out or not, its self-tests find nothing wrong, and there
+is a host, which meanwhile does the worker's periodic work (`jobs.roles`). Every published job wakes the worker, also a
+bot's job for a host, so that the worker is up before the bot needs it. Messages are lost while the message server is
+away, so the queues are polled, too; if they do not answer, the worker is started.
 
-As long as it rests, `serve` sends its heartbeat in its place, with what its last self-test found.
+While it rests, `serve` sends its heartbeat in its place, with the result of its last self-test.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ logger = log.get(component="cli")
 
 WORKER = "worker"
 LOOK_EVERY_S = 5.0
-HOSTLESS_S = 30.0  # a host that is replaced, or started anew, is back by then
-LONGEST_REST_S = 6 * 3600.0  # what would keep the worker from starting is found before there is a job
+HOSTLESS_S = 30.0  # a host that is replaced or restarted is back by then
+LONGEST_REST_S = 6 * 3600.0  # so that a fault in starting the worker is found before there is a job
 CONNECTED_WITHIN_S = 60.0
 AGAIN_S = 10.0  # between a watch that failed and the next
 
@@ -40,28 +40,28 @@ class Resting(Protocol):
         """Ask a role's process to end, and start no successor until `wake`."""
 
     async def wake(self, name: str) -> bool:
-        """Start a role that rests, unless somebody has; returns whether its process is ready."""
+        """Start a role that rests, unless it was started already; return whether its process is ready."""
 
 
 class IdleTime:
-    """Counts for how long nothing was to be done. Pure but for its memory of when there was."""
+    """Counts for how long there has been no work. Pure except for the time of the last work."""
 
     def __init__(self, enough_s: float, now: Callable[[], float] = time.monotonic) -> None:
         self._enough_s, self._now = enough_s, now
         self._busy_at = now()
 
     def is_enough(self, *, busy: bool) -> bool:
-        """Take one look; returns whether it is time to rest."""
+        """Take one look; return whether it is time to rest."""
         if busy:
             self._busy_at = self._now()
         return self._now() - self._busy_at >= self._enough_s
 
 
 async def rest_while_idle(supervisor: Resting, bus_settings: BusSettings, idle_s: float, drain_s: float) -> NoReturn:
-    """End the worker each time that it was idle for `idle_s`, and start it for the next job, for ever.
+    """End the worker whenever it has been idle for `idle_s`, and start it for the next job, for ever.
 
     Args:
-        drain_s: what the worker's end may take; it is killed past that.
+        drain_s: how long the worker's end may take before it is killed.
     """
     is_told = False
     while True:
@@ -84,7 +84,7 @@ async def rest_while_idle(supervisor: Resting, bus_settings: BusSettings, idle_s
 
 
 class _Rest:
-    """One connection's view of queues and worker."""
+    """The queues and the worker as one connection sees them."""
 
     def __init__(self, supervisor: Resting, bus: Bus, heartbeats: Heartbeats, idle_s: float, drain_s: float) -> None:
         self._supervisor, self._bus, self._heartbeats = supervisor, bus, heartbeats
@@ -111,7 +111,7 @@ class _Rest:
         self._published.set()
 
     async def _idle(self) -> Heartbeat:
-        """Wait until the worker may rest; returns its last heartbeat."""
+        """Wait until the worker may rest; return its last heartbeat."""
         idle_time = IdleTime(self._idle_s)
         while True:
             await asyncio.sleep(self._look_every_s)
@@ -132,7 +132,7 @@ class _Rest:
         """Wait until there is a job, or another reason for a worker.
 
         Args:
-            previous_pid: the process that was asked to rest.
+            previous_pid: the process that has been asked to rest.
         """
         started_at = host_seen_at = time.monotonic()
         while not self._published.is_set() and not await self._is_a_job_queued():

@@ -1,4 +1,4 @@
-"""A role's process in the eyes of its supervisor: one that it started, or one that the program before it did."""
+"""A role's process as its supervisor sees it: started by this program, or by the one before it."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ LINE_LIMIT = 1 << 20  # a log line longer than this is cut
 
 @dataclass(frozen=True, kw_only=True)
 class RunningRole:
-    """A role's process that the program before this one started, and the files by which its lines come."""
+    """A role's process that the program before this one started, and the descriptors of its output."""
 
     pid: int
     output: int
@@ -19,7 +19,7 @@ class RunningRole:
 
 
 class RoleProcess(Protocol):
-    """What is asked of a role's process."""
+    """The interface of a role's process."""
 
     @property
     def pid(self) -> int:
@@ -28,7 +28,7 @@ class RoleProcess(Protocol):
 
     @property
     def returncode(self) -> int | None:
-        """Return how it ended; None while it runs."""
+        """Return its exit code; None while it runs."""
         ...
 
     def send_signal(self, signal: int, /) -> None:
@@ -40,7 +40,7 @@ class RoleProcess(Protocol):
 
 
 class TakenOver:
-    """A child that the program before this one started. asyncio waits only for those that it started itself."""
+    """A child that the program before this one started. asyncio can wait only for children that it started itself."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -66,7 +66,7 @@ class TakenOver:
 
 @dataclass(frozen=True, kw_only=True)
 class Spawned:
-    """A process just started, what it says, and the numbers of the files by which that comes."""
+    """A process just started, its output, and the descriptors of that."""
 
     process: RoleProcess
     output: asyncio.StreamReader
@@ -75,7 +75,7 @@ class Spawned:
 
 
 class Pipe:
-    """A pipe of our own: with asyncio's, a dead child counts as alive for as long as its children hold the pipe."""
+    """A pipe of our own: with asyncio's, a dead child counts as alive while its children hold the pipe."""
 
     def __init__(self) -> None:
         self.read_end, self.write_end = os.pipe()
@@ -89,7 +89,7 @@ class Pipe:
 
 
 async def reader_of(read_end: int) -> asyncio.StreamReader:
-    """Return what comes by a pipe."""
+    """Return a reader of a pipe."""
     reader = asyncio.StreamReader(limit=LINE_LIMIT)
     file = os.fdopen(read_end, "rb", buffering=0)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)

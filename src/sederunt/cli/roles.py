@@ -20,7 +20,7 @@ from sederunt.errors import SetupError
 from sederunt.jobs.drain import Drain
 from sederunt.settings import Settings, load
 
-ENDS_S = 23.0  # from the end of its drain on; `serve` kills a role after 25 s, and nobody knows then what it waited for
+ENDS_S = 23.0  # after its drain; `serve` kills a role after 25 s, and then nobody knows what it waited for
 
 _DATA = typer.Option(None, help="Data directory. Default: ./data")
 _DRAIN = typer.Option(30.0, help="Seconds that work may take to end on SIGTERM; the rest is handed back.")
@@ -66,9 +66,7 @@ def worker(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
 
 
 def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
-    """Return settings with the embedded server's address where this data directory has one; logs that name
-    their role.
-    """
+    """Return settings with the embedded server's address if this data directory has one; make logs name the role."""
     settings = load(**({"data": data} if data is not None else {}), **overrides)
     log.configure(settings.log.style, settings.log.level)
     log.bind(role=role)
@@ -81,7 +79,7 @@ def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
 
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
-    """Tell a set-up fault as a sentence, not a traceback."""
+    """Print a set-up fault as a sentence instead of a traceback."""
     try:
         yield
     except SetupError as error:
@@ -90,7 +88,7 @@ def _explained() -> Iterator[None]:
 
 
 def _say_ready(role: str, facts: dict[str, object]) -> None:
-    """Write one line to standard output, and tell the service manager: what a supervisor waits for."""
+    """Tell supervisors that the role is ready: by one line on standard output, and through the service manager."""
     tell_json({"ready": role, **facts})
     service_manager.say(service_manager.READY)
 
@@ -106,14 +104,14 @@ def _until_signalled(
 
         def on_signal() -> None:
             if not drain.asked.is_set():
-                # A thread that never comes back would keep this process for ever; where it stands is written down.
+                # A thread that never returns would keep this process for ever; a traceback shows where it hangs.
                 faulthandler.dump_traceback_later(drain.within_s + ENDS_S, exit=True)
             if not drain.ask():
                 work.cancel()
 
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, on_signal)
-        # By custom a wish to begin anew, or a terminal that closed: whoever looks after the role starts the next one.
+        # SIGHUP asks for a restart, or means a closed terminal: the role's supervisor starts the next process.
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, drain.asked.set)
         asyncio.get_running_loop().add_signal_handler(REPLACED, drain.replace)
         async with service_manager.watched(settings.data, role):

@@ -1,4 +1,4 @@
-"""What a running service leaves in its data directory for this user's other commands."""
+"""Files that a running service leaves in its data directory for this user's other commands."""
 
 import fcntl
 import os
@@ -16,12 +16,12 @@ def address_file(data: Path) -> Path:
 
 
 def note_address(data: Path, address: str) -> None:
-    """Leave word of where the service on this data directory listens."""
+    """Write where the service on this data directory listens."""
     address_file(data).write_text(address + "\n", encoding="utf-8")
 
 
 def noted_address(data: Path) -> str | None:
-    """Return where the service on this data directory listens; None where none runs."""
+    """Return where the service on this data directory listens; None if none runs."""
     try:
         return address_file(data).read_text(encoding="utf-8").strip()
     except OSError:
@@ -34,9 +34,9 @@ def lock_file(data: Path) -> Path:
 
 
 def serving_pid(data: Path) -> int | None:
-    """Return the process of the `serve` that runs on this data directory; None where none does.
+    """Return the process id of the `serve` that runs on this data directory; None if none does.
 
-    The number in the file alone says nothing: once a `serve` was killed, it may be that of any other process.
+    The number in the file alone proves nothing: after a `serve` was killed, any other process may have it.
     """
     try:
         with lock_file(data).open(encoding="ascii") as file:
@@ -44,16 +44,16 @@ def serving_pid(data: Path) -> int | None:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 return int(file.read())
-    except (OSError, ValueError):  # never served here, or begins just now
+    except (OSError, ValueError):  # never served here, or starting just now
         pass
     return None
 
 
 def nothing_runs(data: Path, else_say: str) -> SetupError:
-    """Return the error of a command that needs the service on this data directory, where none runs.
+    """Return the error for a command that needs the service on this data directory, if none runs.
 
     Args:
-        else_say: what to do for a service elsewhere.
+        else_say: what to do if the service is elsewhere.
     """
     return SetupError(
         f"No service runs on {data.resolve()}: start one with `sederunt serve`, name its directory with --data, "
@@ -62,7 +62,7 @@ def nothing_runs(data: Path, else_say: str) -> SetupError:
 
 
 def alive_file(data: Path, role: str) -> Path:
-    """Return the file that is as old as the last sign of life of this role's process."""
+    """Return the file whose age is the time since this role's process last showed life."""
     return data / "run" / f"{role}.alive"
 
 
@@ -72,7 +72,7 @@ def forget_address(data: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a secret where only this user reads it."""
+    """Write a secret that only this user can read."""
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:

@@ -1,7 +1,7 @@
-"""The service that a command speaks to: at an address with a key, or the one that runs on a data directory.
+"""Find the service that a command speaks to: at an address with a key, or the one that runs on a data directory.
 
-Whoever may write to the data directory owns the service, so no key has to be given there: the command line keeps one of
-its own beside it, one per account, seen and revoked like every other.
+Anybody who may write to the data directory owns the service, so no key has to be given there: the command line keeps
+its own keys beside it, one per account, listed and revoked like every other.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ Key = Annotated[str | None, typer.Option("--key", envvar="SEDERUNT_KEY", help="A
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServicePlace:
-    """What was given to find the service."""
+    """The options that say where the service is."""
 
     url: str | None
     key: str | None
@@ -39,15 +39,18 @@ class ServicePlace:
 
 
 def place_of(ctx: typer.Context, *, url: str | None, key: str | None, data: Path | None, account: str) -> ServicePlace:
-    """Return where the service is: what is typed goes before what is exported.
+    """Return where the service is: typed options win over environment variables.
 
-    Raises BadParameter where some of what is typed would not be heard.
+    Raises BadParameter if a typed option would be ignored.
     """
     typed_names = [name for name in ("url", "key", "data", "account") if _is_typed(ctx, name)]
     address_options = [f"--{name}" for name in typed_names if name in ("url", "key")]
     data_options = [f"--{name}" for name in typed_names if name in ("data", "account")]
     if address_options and data_options:
-        sentence = f"It is for a service at an address, whose account is the key's: it does not stand beside {data_options[0]}."
+        sentence = (
+            "It is for a service at an address, whose account is the key's: it does not stand beside "
+            f"{data_options[0]}."
+        )
         raise typer.BadParameter(sentence, param_hint=address_options[0])
     if address_options and url is None:
         raise typer.BadParameter("Give --url too: the data directory has a key of its own.", param_hint="--key")
@@ -63,7 +66,7 @@ def _is_typed(ctx: typer.Context, name: str) -> bool:
 
 @asynccontextmanager
 async def service_of(place: ServicePlace) -> AsyncIterator[Backend]:
-    """Provide the service. Raises SetupError where it is not known where or as whom."""
+    """Provide the service. Raises SetupError if its address or key is not known."""
     if place.url is not None:
         if not place.key:
             raise SetupError("Give an API key: SEDERUNT_KEY, or --key. `sederunt keys create NAME` makes one.")
@@ -79,7 +82,7 @@ async def service_of(place: ServicePlace) -> AsyncIterator[Backend]:
 
 
 async def _own_key(place: ServicePlace) -> str:
-    """Return the command line's own key of an account, made where there is none that works."""
+    """Return the command line's own key of an account; make one if none works."""
     async with open_context(place.data) as context:
         account = await context.account(place.account)
         path = context.settings.data / "run" / f"command-line-{account.id}.key"

@@ -1,9 +1,9 @@
 """Replace the program of a running `serve` by the installed one, without ending its process (exec).
 
-The process keeps its id, so its children stay its children, and those that are tied to its life live on. What it
-holds goes on by number: the lock on the data directory, the listening socket, and the pipes of the children's lines,
-in which what they say meanwhile waits. Signals wait too: one that asks for the end must not find a program that does
-not listen yet, for it would end everything at once.
+The process keeps its id, so its children stay its children, and those that are tied to its life live on. Its open
+files are passed on by descriptor: the lock on the data directory, the listening socket, and the pipes of the children's
+output, which buffer it meanwhile. Signals are blocked meanwhile: SIGTERM to a program without its handler yet would end
+everything at once.
 """
 
 import json
@@ -24,14 +24,14 @@ from sederunt.errors import SetupError
 
 logger = log.get(component="cli", role="serve")
 
-CAN_GO_ON = sys.platform == "linux"  # elsewhere a process that was not started here cannot be waited for
+CAN_GO_ON = sys.platform == "linux"  # elsewhere there is no way to wait for a process that was not started here
 HEARD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR2)
-_PLACE = "_SEDERUNT_GOES_ON"  # of the environment; no setting, and gone before a role is started
+_PLACE = "_SEDERUNT_GOES_ON"  # environment variable; no setting, and removed before a role is started
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inheritance:
-    """What one program of a `serve` leaves to the next; files by their numbers."""
+    """What one program of a `serve` leaves to the next, with open files as descriptors."""
 
     lock: int
     listener: int
@@ -42,12 +42,12 @@ class Inheritance:
 
     @property
     def file(self) -> Path | None:
-        """Return SQLite's file; None with another database."""
+        """Return SQLite's file; None for another database."""
         return Path(self.database) if self.database is not None else None
 
     @property
     def files(self) -> list[int]:
-        """Return what has to stay open."""
+        """Return the descriptors that have to stay open."""
         return [
             self.lock,
             self.listener,
@@ -56,7 +56,7 @@ class Inheritance:
 
 
 def inherited() -> Inheritance | None:
-    """Return what the program before this one left; None where this one was started by somebody else."""
+    """Return what the program before this one left; None if this process was started afresh."""
     text = os.environ.pop(_PLACE, None)
     if text is None:
         return None
@@ -69,9 +69,9 @@ def inherited() -> Inheritance | None:
 
 
 def go_on(inheritance: Inheritance) -> str:
-    """Run the program that is installed now in place of this one. Returns only where that cannot be had: the reason.
+    """Replace this program by the installed one. Returns only if that fails, with the reason.
 
-    Signals have to wait (`signals_wait`) from before the roles were counted.
+    Signals have to be blocked (`signals_wait`) before the running roles are listed.
     """
     for file in inheritance.files:
         os.set_inheritable(file, True)
@@ -88,7 +88,7 @@ def go_on(inheritance: Inheritance) -> str:
 
 
 def signals_wait(wait: bool) -> None:
-    """Have signals that ask something of `serve` wait, or come."""
+    """Have the signals that `serve` handles blocked, or delivered again."""
     signal.pthread_sigmask(signal.SIG_BLOCK if wait else signal.SIG_UNBLOCK, HEARD)
 
 
@@ -105,10 +105,10 @@ def from_told(fields: Mapping[str, str]) -> EmbeddedServer:
 
 
 def renewed(data: Path, server: EmbeddedServer, pid: int | None) -> tuple[EmbeddedServer, bool]:
-    """Return the message server as this program would start it, and whether the one that runs differs from it.
+    """Return the message server as this program would start it, and whether the running one differs.
 
     Args:
-        pid: its process.
+        pid: the running server's process.
     """
     try:
         old_config = server.config.read_text(encoding="utf-8")

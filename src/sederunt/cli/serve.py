@@ -39,9 +39,9 @@ logger = log.get(component="cli", role="serve")
 ROLES = ("api", "host", "worker")
 NATS_END_S = 10.0  # nats-server writes its state when asked to end
 PATIENCE_S = 30.0  # with roles that are not ready, before a first key is shown all the same
-SIGNALLED_S = 0.05  # for signals to be answered that came before they were to wait
+SIGNALLED_S = 0.05  # to handle signals that came before they were blocked
 FIRST_KEY = "first-key"  # a file in the data directory
-UNSHOWN_KEY = "run/first-key"  # the same, before anybody was told of it
+UNSHOWN_KEY = "run/first-key"  # the same, before it has been printed
 RUNS_AS_ROOT = (
     "This runs as root. Browsers get another user, everything else stays root: a weakness in it owns this machine. "
     "Run it as a user of its own, as the units and the image in deploy/ do."
@@ -72,7 +72,7 @@ def serve(
     try:
         if notice := keep_private(settings.data):
             logger.warning(notice, action="data_closed")
-        # The socket stays here, so that callers wait a moment while an api restarts and are not refused.
+        # This process keeps the socket, so that callers wait while an api restarts and are not refused.
         with _only_one(settings.data) as lock, listen(settings.api) as listener:
             if os.geteuid() == 0:
                 logger.warning(RUNS_AS_ROOT, action="runs_as_root")
@@ -84,7 +84,7 @@ def serve(
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """What `serve` keeps for as long as its process lives, whatever its program is."""
+    """What `serve` holds for the life of its process, whatever its program is."""
 
     lock: IO[str]  # on the data directory
     listener: socket.socket
@@ -92,7 +92,7 @@ class Held:
 
 @contextlib.contextmanager
 def _only_one(data: Path) -> Iterator[IO[str]]:
-    """Hold the data directory. The lock goes with the process, however it ends."""
+    """Lock the data directory. The lock ends with the process, however it ends."""
     path = lock_file(data)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -117,10 +117,10 @@ def _only_one(data: Path) -> Iterator[IO[str]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Beginning:
-    """What a program of `serve` begins with: a fresh start, or what the program before it left in this process."""
+    """What a program of `serve` starts from: nothing, or what the program before it left in this process."""
 
-    opened: OpenedDatabase | None  # None where the program before it opened the database
-    server: embedded.EmbeddedServer | None  # the message server, where it is ours
+    opened: OpenedDatabase | None  # None if the program before it opened the database
+    server: embedded.EmbeddedServer | None  # the message server, if it is ours
     database: Path | None  # file of SQLite
     roles: Mapping[str, RunningRole] = field(default_factory=dict)  # that run already
     replaced: int = 0  # how often roles have been replaced
@@ -151,7 +151,7 @@ async def _serve(settings: Settings, resources: Held, drain_timeout_s: float, in
     """Serve until asked to end.
 
     Args:
-        inheritance: what the program left that this process ran until now.
+        inheritance: what the previous program of this process left.
     """
     stop, hurry, replace_roles = _signals()
     beginning = await _first(settings) if inheritance is None else _next(settings, inheritance)
@@ -192,7 +192,7 @@ async def _serve(settings: Settings, resources: Held, drain_timeout_s: float, in
         rest = rest_while_idle(supervisor, bus, idle_s, drain_timeout_s + MARGIN_S)
         tasks.append(asyncio.create_task(rest, name="resting"))
     await stop.wait()
-    with contextlib.suppress(OSError):  # a disk that went read-only takes nobody's drain
+    with contextlib.suppress(OSError):  # a read-only disk must not prevent the drain
         forget_address(settings.data)
     await end(*tasks)
     with contextlib.suppress(OSError):
@@ -203,7 +203,7 @@ async def _serve(settings: Settings, resources: Held, drain_timeout_s: float, in
 def _renewed(
     supervisor: Supervisor, settings: Settings, server: embedded.EmbeddedServer | None
 ) -> embedded.EmbeddedServer | None:
-    """Replace a message server of ours that this program would start in another way."""
+    """Replace our message server if this program would start it differently."""
     if server is None:
         return None
     server, is_different = renewed(settings.data, server, supervisor.pids()["nats"])
@@ -221,7 +221,7 @@ async def _go_on(
     database: Path | None,
     count: int,
 ) -> str | None:
-    """Become the program that is installed now. Returns where that cannot be had, with the reason."""
+    """Become the program that is installed now. Return only if that fails, with the reason."""
     if not CAN_GO_ON:
         return None
     signals_wait(True)
@@ -247,11 +247,11 @@ async def _go_on(
 async def _welcome(
     settings: Settings, address: str, opened_database: OpenedDatabase, children: Sequence[Child], stop: asyncio.Event
 ) -> None:
-    """Say where it is and, the first time, how to get in."""
+    """Print where the service is and, the first time, how to get in."""
     note_address(settings.data, address)
     key, is_terminal = opened_database.key, sys.stdout.isatty()
     if key is not None and not is_terminal:
-        # What is no terminal is kept, and read by others: the key goes to a file that only this user reads.
+        # Output that is no terminal is stored and read by others: the key goes to a file that only this user reads.
         path = settings.data / FIRST_KEY
         write_private(path, key)
         tell(f"API key file: {path.resolve()}")
@@ -264,7 +264,7 @@ async def _welcome(
         tell(f"Console: {public}/")
     tell(f"Listening on {address}")
     if key is not None and is_terminal:
-        with contextlib.suppress(TimeoutError):  # what the roles and the message server have to say comes first
+        with contextlib.suppress(TimeoutError):  # the output of the roles and the message server comes first
             async with asyncio.timeout(PATIENCE_S):
                 await asyncio.gather(*(_ready_or_stopped(child, stop) for child in children))
         tell(f"\nYour API key, shown this once (more of them: sederunt keys create NAME):\n\n{key}\n")
@@ -272,7 +272,7 @@ async def _welcome(
 
 
 def _signals() -> tuple[asyncio.Event, asyncio.Event, asyncio.Event]:
-    """Return three events: set by the first SIGTERM or SIGINT, by the second, and by each wish for new roles."""
+    """Return three events: set by the first SIGTERM or SIGINT, by the second, and by each request for new roles."""
     stop, hurry, replace_roles = asyncio.Event(), asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -284,7 +284,7 @@ def _signals() -> tuple[asyncio.Event, asyncio.Event, asyncio.Event]:
     # A service without a terminal is reloaded by SIGHUP, by custom. One on a terminal ends with it.
     for number in (REPLACED,) if sys.stdin is not None and sys.stdin.isatty() else (REPLACED, signal.SIGHUP):
         loop.add_signal_handler(number, replace_roles.set)
-    signals_wait(False)  # where they came while one program of this process became another
+    signals_wait(False)  # they may have come while one program of this process became another
     return stop, hurry, replace_roles
 
 
@@ -320,7 +320,7 @@ def _roles(environment: dict[str, str], listener: int, drain_timeout_s: float) -
 
 
 async def _ready_or_stopped(child: Child, stop: asyncio.Event) -> bool:
-    """Wait for the first of the two; whether it was readiness."""
+    """Wait until the child is ready or `stop` is set; return whether the child is ready."""
     waits = [asyncio.create_task(child.ready.wait()), asyncio.create_task(stop.wait())]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in waits:
@@ -339,11 +339,11 @@ def _kept(opened_database: OpenedDatabase, data: Path) -> OpenedDatabase:
 
 
 async def _drain(supervisor: Supervisor, hurry: asyncio.Event, drain_timeout_s: float) -> None:
-    with contextlib.suppress(OSError):  # nobody may be there any more to read it
+    with contextlib.suppress(OSError):  # nobody may read it any more
         logger.info("draining", action="drain_began", within_s=drain_timeout_s)
     impatience = asyncio.create_task(_hurry_on(hurry, supervisor))
     killed = await supervisor.stop([name for name in ROLES if name != "api"], drain_timeout_s + MARGIN_S)
-    killed += await supervisor.stop(["api"], MARGIN_S)  # callers are answered for as long as bots leave
+    killed += await supervisor.stop(["api"], MARGIN_S)  # callers are answered while bots leave
     killed += await supervisor.stop(["nats"], NATS_END_S)
     impatience.cancel()
     await supervisor.clear_strays()

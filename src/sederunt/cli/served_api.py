@@ -1,4 +1,4 @@
-"""The api role under uvicorn: apart from the other roles, which load neither."""
+"""Run the api role under uvicorn: apart from the other roles, which load neither."""
 
 import asyncio
 import socket
@@ -25,7 +25,7 @@ def serve_api(settings: Settings, fd: int | None, *, ready: Ready) -> None:
     """Answer callers until SIGTERM.
 
     Args:
-        fd: an open listening socket; None: one is opened where the settings say.
+        fd: an open listening socket; None to open one at the configured address.
     """
     listener = socket.socket(fileno=fd) if fd is not None else listen(settings.api)
     port = listener.getsockname()[1]
@@ -52,7 +52,7 @@ async def _serve(server: uvicorn.Server, listener: socket.socket, data: Path) ->
 
 
 class _AnnouncedServer(uvicorn.Server):
-    """uvicorn that says when it answers."""
+    """A uvicorn server that reports when it answers."""
 
     def __init__(self, config: uvicorn.Config, say_ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -65,6 +65,6 @@ class _AnnouncedServer(uvicorn.Server):
             self._say_ready()
 
     def _give_way(self) -> None:
-        """End what was begun, such as an upload, however long it takes: the successor answers who comes now."""
+        """Finish running requests such as uploads, however long they take: the successor answers new ones."""
         self.config.timeout_graceful_shutdown = int(REPLACED_S)
         self.should_exit = True

@@ -1,8 +1,8 @@
-"""Tells the service manager that this process is ready, and again and again that it lives: systemd's `sd_notify`.
+"""Tell the service manager that this process is ready, and repeatedly that it lives: systemd's `sd_notify`.
 
-`serve` looks after its roles, and nobody after `serve`, nor after a role that runs by itself. So the manager does: one
-whose event loop stands still for as long as the unit's `WatchdogSec` says is ended by it, and started anew. Managers
-that ask by themselves (a probe of Kubernetes, a health check of compose) look at the age of a file.
+`serve` watches its roles, but nothing here watches `serve` or a role that runs by itself. So the manager does: it
+restarts a process whose event loop stands still for the unit's `WatchdogSec`. Managers that poll (a probe of
+Kubernetes, a health check of compose) look at the age of a file.
 """
 
 import asyncio
@@ -17,24 +17,24 @@ from sederunt.bus.tasks import end
 from sederunt.cli.run_files import alive_file
 
 READY, ALIVE = "READY=1", "WATCHDOG=1"
-# Of the environment: for the process that the manager started, and for none of its children.
+# Environment variables for the process that the manager started, but not for its children.
 ADDRESSED = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 TOUCH_EVERY_S = 10.0
-BEATS = 4  # in the time after which the manager takes a process for frozen
+BEATS = 4  # within the time after which the manager takes a process for frozen
 
 
 def say(word: str) -> None:
-    """Tell the manager one thing, where there is one that listens."""
+    """Send one message to the manager, if there is one."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-        manager.setblocking(False)  # a manager that reads nothing holds up no event loop
+        manager.setblocking(False)  # a manager that does not read must not block the event loop
         manager.sendto(word.encode(), f"\0{address[1:]}" if address.startswith("@") else address)
 
 
 def beat_every_s(environment: Mapping[str, str], pid: int) -> float | None:
-    """Return how often the manager wants to hear that a process lives; None where it does not want to."""
+    """Return how often to tell the manager that a process lives; None if it does not ask for that."""
     if not environment.get("NOTIFY_SOCKET") or environment.get("WATCHDOG_PID", str(pid)) != str(pid):
         return None
     watched_us = environment.get("WATCHDOG_USEC", "")
@@ -43,7 +43,7 @@ def beat_every_s(environment: Mapping[str, str], pid: int) -> float | None:
 
 @asynccontextmanager
 async def watched(data: Path, role: str) -> AsyncIterator[None]:
-    """Tell the manager, and whoever looks at the file, for as long as the block lasts, that this event loop runs."""
+    """Tell the manager and the readers of the alive file, while the block runs, that this event loop runs."""
     beats = [asyncio.create_task(_touch(alive_file(data, role)), name="alive file")]
     if (every_s := beat_every_s(os.environ, os.getpid())) is not None:
         beats.append(asyncio.create_task(_beat(every_s), name="watchdog"))
@@ -60,9 +60,9 @@ async def _beat(pause_s: float) -> None:
 
 
 async def _touch(path: Path) -> None:
-    with contextlib.suppress(OSError):  # a disk that takes nothing is told of elsewhere
+    with contextlib.suppress(OSError):  # a full disk is reported elsewhere
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    while True:  # a folder that somebody takes away later stays away, and is told of
+    while True:  # a folder that is removed later is not made again; that is reported
         with contextlib.suppress(OSError):
             await asyncio.to_thread(path.touch, 0o600)
         await asyncio.sleep(TOUCH_EVERY_S)

@@ -1,6 +1,6 @@
-"""Whether the speech model of this machine hears words: what a worker tests now and then.
+"""Test in a worker, now and then, whether this machine's speech model recognises words.
 
-In a process of its own: a model that is loaded to hear two seconds an hour shall not stay in a worker's memory.
+The test is a process of its own: a model loaded for two seconds of sound an hour must not stay in a worker's memory.
 """
 
 import asyncio
@@ -21,18 +21,18 @@ from sederunt.settings import Settings, load
 
 logger = log.get(component="cli", role="worker")
 
-FIRST_S = 300.0  # after the start, which has enough to do
+FIRST_S = 300.0  # after the worker's start, which is busy
 EVERY_S = 3600.0
-WITHIN_S = 600.0  # a machine that is so busy is not deaf
+WITHIN_S = 600.0  # a timeout means a busy machine, not a deaf one
 NO_MODEL = "no model"
 
 
 class SpeechTrial:
-    """What the last trial found; an installation that transcribes by vendors alone has no model, and is well."""
+    """The result of the last trial; an installation that transcribes only by vendors has no model, and is healthy."""
 
     def __init__(self, settings: Settings, *, first_s: float = FIRST_S, every_s: float = EVERY_S) -> None:
         self._settings, self._first_s, self._every_s = settings, first_s, every_s
-        self._heard = settings.data / "run" / "speech-model-heard"  # also by a worker before this one: most rest early
+        self._heard = settings.data / "run" / "speech-model-heard"  # also written by earlier workers: most rest early
         self._word = OK
 
     def state(self) -> str:
@@ -41,7 +41,7 @@ class SpeechTrial:
 
     @asynccontextmanager
     async def tested(self) -> AsyncIterator["SpeechTrial"]:
-        """Try it again and again for as long as the block lasts."""
+        """Try the model repeatedly while the block runs."""
         testing = asyncio.create_task(self._run(), name="speech trial")
         try:
             yield self
@@ -55,7 +55,7 @@ class SpeechTrial:
             await asyncio.sleep(self._every_s)
 
     async def try_once(self) -> str:
-        """Have it hear something; returns the state then."""
+        """Test the model once; return the state afterwards."""
         try:
             word = await _tried(self._settings)
         except (OSError, TimeoutError) as error:  # no verdict
@@ -72,7 +72,7 @@ class SpeechTrial:
 
 
 async def _tried(settings: Settings) -> str:
-    """Return what a trial said. OSError, TimeoutError where it could not say anything."""
+    """Return a trial's result. Raises OSError or TimeoutError if it had none."""
     process = await asyncio.create_subprocess_exec(
         *tied(python_command("-m", "sederunt.cli.speech_trial")),
         stdin=asyncio.subprocess.DEVNULL,
@@ -86,7 +86,7 @@ async def _tried(settings: Settings) -> str:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    if process.returncode in (-signal.SIGKILL, -signal.SIGTERM):  # by somebody, or for want of memory
+    if process.returncode in (-signal.SIGKILL, -signal.SIGTERM):  # killed by somebody, or for lack of memory
         raise OSError(f"its trial was ended by signal {-process.returncode}")
     return output.decode(errors="replace").strip() or f"its trial ended with {process.returncode}"
 

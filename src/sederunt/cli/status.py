@@ -1,4 +1,4 @@
-"""`sederunt status`: every process of the installation, what its last self-test found, and what it holds."""
+"""`sederunt status`: show every process of the installation, its last self-test's result, and what it holds."""
 
 import asyncio
 import contextlib
@@ -21,8 +21,8 @@ from sederunt.errors import SederuntError
 from sederunt.jobs.installation import NEEDED_ROLES, seats_of
 from sederunt.settings import BusSettings, Settings, load
 
-LISTEN_S = 1.5 * EVERY_S  # everybody is asked at once; who is busy sends a heartbeat every second anyway
-LONGEST_S = 5.0  # for a needed role to be heard, on a machine that has more to do than it can
+LISTEN_S = 1.5 * EVERY_S  # everybody is asked at once; a busy process sends a heartbeat every second anyway
+LONGEST_S = 5.0  # to hear a needed role on an overloaded machine
 _TABLE = ("role", "name", "pid", "state", "faults", "seats", "version")
 
 
@@ -51,7 +51,7 @@ def status(
 
 
 def is_complete(rows: Sequence[dict[str, Any]]) -> bool:
-    """Return whether every role that an installation needs is played by a process in order, or would be for a job."""
+    """Return whether every role that an installation needs has a healthy process, or one that rests until a job."""
     return set(NEEDED_ROLES) <= {row["role"] for row in rows if row["state"] in ("ok", "resting")}
 
 
@@ -78,7 +78,7 @@ async def _living(bus_settings: BusSettings) -> list[Heartbeat]:
 
 
 def row_of(heartbeat: Heartbeat) -> dict[str, Any]:
-    """Return what is shown of a process."""
+    """Return the row that shows a process."""
     faults, facts = faults_of(heartbeat), heartbeat.facts
     states = {"draining": facts.get("draining"), "faulty": faults, "resting": is_resting(heartbeat)}
     return {

@@ -1,12 +1,12 @@
-"""Keeps a set of child processes running: starts, restarts with growing pauses, drains, and leaves nothing behind.
+"""Keep a set of child processes running: start, restart with growing pauses, drain, and leave nothing behind.
 
-A child is *ready* when it has printed a line {"ready": …} on its standard output, or when its own test says so. A
-child that ends is started again: at once the first time, then after pauses that double. Children die with this
-process even when it is killed (`die_with_parent`); what they leave behind when they are killed (browsers) comes to this
-process, which is their "subreaper", and is killed before the successor starts; what has ended is collected all along.
+A child is *ready* when it has printed a line {"ready": …} on its standard output, or when its role's own test returns.
+A child that ends is started again: at once the first time, then after pauses that double. Children die with this
+process even when it is killed (`die_with_parent`). What killed children leave behind (browsers) becomes a child of this
+process, their "subreaper", and is killed before the successor starts; ended ones are collected all along.
 
-What this machine lacks for a moment (room on the disk, memory, someone who reads the log) must not cost a role: a start
-that fails is a life that ended, and a line that cannot be written is lost.
+A temporary lack (of disk space, memory, or a reader of the log) must not cost a role: a failed start counts as a life
+that ended, and a line that cannot be written is lost.
 """
 
 import asyncio
@@ -38,12 +38,12 @@ logger = log.get(component="cli")
 
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 15.0
-STARTED_S = 180.0  # for a successor to be ready on a machine that is busy
-MOST_STARTS = 3  # … and what ended so often at its start will not become ready
-WITHDRAWN_S = 10.0  # for one that did not to end
+STARTED_S = 180.0  # for a successor to be ready on a busy machine
+MOST_STARTS = 3  # … and one that ended so often at its start will not become ready
+WITHDRAWN_S = 10.0  # for a successor that did not get ready to end
 COLLECT_EVERY_S = 60.0
-HEALTHY_AFTER_S = 30.0  # a child that ran so long starts at once again when it ends
-# What a start meets on a machine that lacks something; RuntimeError: no thread to wait for the process.
+HEALTHY_AFTER_S = 30.0  # a child that ran so long is restarted at once when it ends
+# Errors of a start on a machine that lacks something; RuntimeError: no thread to wait for the process.
 _FAULTS = (OSError, RuntimeError, psutil.Error)
 _PR_SET_CHILD_SUBREAPER = 36
 _NATS_LINE = re.compile(r"\[\d+\] [\d/]+ [\d:.]+ \[(?P<level>[A-Z]{3})\](?P<text>.*)")
@@ -58,14 +58,14 @@ class Role:
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
     open_files: Sequence[int] = ()  # inherited file descriptors
-    is_ready: Callable[[], Awaitable[None]] | None = None  # returns when it is; None: the child prints it
+    is_ready: Callable[[], Awaitable[None]] | None = None  # returns once it is ready; None: the child prints that
 
 
 class Supervisor:
     """All children of one `serve`.
 
     Args:
-        running: roles that run already, by their names; `start` takes them over.
+        running: roles that run already, by name; `start` takes them over.
     """
 
     def __init__(
@@ -79,29 +79,29 @@ class Supervisor:
         self._run, self._json_lines = run, json_lines
         self._running = dict(running)
         self._log = write_log or log.output()
-        self._children: dict[str, Child] = {}  # by role, who plays it
+        self._children: dict[str, Child] = {}  # by role, its current child
         self._beside: set[Child] = set()  # successors that are not ready yet, and predecessors that have not ended
         self._ending: set[asyncio.Task[bool]] = set()  # of roles that were asked to rest
-        self._one_at_a_time = asyncio.Lock()  # spawning, and telling strays from children
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # by role, for who plays it changes
+        self._one_at_a_time = asyncio.Lock()  # spawning, and distinguishing strays from children
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # by role, for changes of its child
         run.mkdir(parents=True, exist_ok=True, mode=0o700)
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         if sys.platform == "linux" and sys.version_info < (3, 12):
-            # As it is by itself from then on. A thread per child would take signals that are to wait (`self_exec`).
+            # The default from 3.12 on. A thread per child would receive signals that have to be blocked (`self_exec`).
             watcher = asyncio.PidfdChildWatcher()
             watcher.attach_loop(asyncio.get_running_loop())
             asyncio.set_child_watcher(watcher)
 
     def start(self, role: Role) -> "Child":
-        """Begin to keep a role running; await `ready` of the answer."""
+        """Begin to keep a role running; await `ready` of the returned child."""
         child = Child(role, self, self._running.pop(role.name, None))
         self._children[role.name] = child
         child.task = asyncio.create_task(child.keep_running(), name=f"role {role.name}")
         return child
 
     async def stop(self, names: Sequence[str], within_s: float) -> list[str]:
-        """Ask these to end, insist past `within_s`. Returns the names of those that had to be killed."""
+        """Ask these roles to end; kill them after `within_s`. Return the names of those that had to be killed."""
         children = [child for child in self._everyone() if child.role.name in names]
         killed = await asyncio.gather(*(child.stop(within_s) for child in children))
         return [child.role.name for child, was_killed in zip(children, killed, strict=True) if was_killed]
@@ -110,9 +110,9 @@ class Supervisor:
         """Start a successor beside a role's process and, once it is ready, end the old process.
 
         Args:
-            by: the signal that asks it to; one that is still there after `within_s` is killed.
+            by: the signal that asks it to; it is killed after `within_s`.
 
-        Returns False where no successor became ready: then everything is as before.
+            Returns False if no successor became ready: then everything is as before.
         """
         async with self._turns[name]:
             return await self._replace(name, by=by, within_s=within_s)
@@ -133,18 +133,18 @@ class Supervisor:
         return True
 
     async def rest(self, name: str, within_s: float) -> None:
-        """Ask a role's process to end, and start no successor until `wake`. It is killed past `within_s`; nobody waits
-        for that here.
+        """Ask a role's process to end, and start no successor until `wake`. It is killed after `within_s`; this does
+        not wait for that.
         """
         async with self._turns[name]:
             ending = asyncio.create_task(self._children[name].stop(within_s), name=f"rest {name}")
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)
-            await asyncio.sleep(0)  # it is asked before anybody can wake it
+            await asyncio.sleep(0)  # so that it is asked before anybody can wake it
 
     async def wake(self, name: str) -> bool:
-        """Start a role that rests, unless somebody has; returns whether it is ready. A process of it that has not ended
-        yet does so beside it.
+        """Start a role that rests, unless it was started already; return whether it is ready. Its old process may still
+        end beside it.
         """
         async with self._turns[name]:
             child = self._children[name]
@@ -156,7 +156,7 @@ class Supervisor:
 
     @asynccontextmanager
     async def undisturbed(self) -> AsyncIterator[None]:
-        """Start nothing and kill no strays while a process runs here that is no role."""
+        """Start nothing and kill no strays in the block, while a process that is no role runs here."""
         async with self._one_at_a_time:
             yield
 
@@ -164,25 +164,25 @@ class Supervisor:
         return [*self._children.values(), *self._beside]
 
     def pids(self) -> dict[str, int | None]:
-        """Return the process of each role; None where none runs at the moment."""
+        """Return each role's process id; None if none runs at the moment."""
         return {name: child.pid for name, child in self._children.items()}
 
     def running(self) -> dict[str, RunningRole]:
-        """Return the processes of the roles, for a program that takes them over; none that is being replaced."""
+        """Return the roles' processes for a program that takes them over, without those that are being replaced."""
         roles = {name: child.as_running() for name, child in self._children.items()}
         return {name: role for name, role in roles.items() if role is not None}
 
     def kill(self, name: str) -> None:
-        """Kill a role's process; its successor is started as after any other end."""
+        """Kill a role's process; it is restarted as after any other end."""
         self._children[name].kill()
 
     def start_anew(self, name: str, role: Role) -> None:
-        """End a role's process; its successor is started as this role."""
+        """End a role's process; it is restarted with this role."""
         self._children[name].role = role
         self._children[name].ask_to_end()
 
     def hurry(self) -> None:
-        """Kill whatever still drains."""
+        """Kill every process that still drains."""
         for child in self._everyone():
             child.hurry()
 
@@ -198,26 +198,26 @@ class Supervisor:
                 stderr=errors.write_end,
                 env={**own_environment, **role.environment},
                 pass_fds=tuple(role.open_files),
-                # Ctrl-C goes to the foreground group: the children are to be drained by us, in our order.
+                # Ctrl-C goes to the foreground group, but this process drains the children in its own order.
                 start_new_session=True,
             )
         files = (output.read_end, errors.read_end)
         return Spawned(process=process, output=output.reader, errors=errors.reader, files=files)
 
     async def clear_strays(self) -> int:
-        """Kill what dead children left behind; returns how many processes that were."""
+        """Kill what dead children left behind; return how many processes that were."""
         count = 0
         async with self._one_at_a_time:
-            while strays := self._strays():  # the children of those we kill come to us in turn
+            while strays := self._strays():  # children of killed strays become ours in turn
                 for stray in strays:
                     _kill(stray)
                 count += len(strays)
         return count
 
     async def collect_ended(self) -> int:
-        """Collect strays that have ended; returns how many.
+        """Collect strays that have ended; return how many.
 
-        They come here in init's place, and nobody else collects them: each keeps a number of a process until then.
+        This process is their parent in init's place; nobody else collects them, and each occupies a process id until then.
         """
         async with self._one_at_a_time:
             ended_strays = [stray for stray in self._strays() if _has_ended(stray)]
@@ -226,7 +226,7 @@ class Supervisor:
         return len(ended_strays)
 
     async def keep_collecting(self) -> NoReturn:
-        """Collect for ever, now and then: each browser leaves three processes that have ended."""
+        """Collect at intervals, for ever: each browser leaves three processes that have ended."""
         while True:
             await asyncio.sleep(COLLECT_EVERY_S)
             with contextlib.suppress(*_FAULTS):
@@ -237,35 +237,35 @@ class Supervisor:
         return [process for process in psutil.Process().children() if process.pid not in ours]
 
     def note_pid(self, child: "Child") -> None:
-        """Write a role's process to its pid file, or remove that where there is none at the moment."""
+        """Write a role's process id to its pid file, or remove the file if no process runs."""
         if self._children.get(child.role.name) is not child:
             return
         path = self._run / f"{child.role.name}.pid"
-        with contextlib.suppress(OSError):  # it runs, number noted or not
+        with contextlib.suppress(OSError):  # it runs in any case
             if child.pid is not None:
                 path.write_text(str(child.pid))
             else:
                 path.unlink(missing_ok=True)
 
     def write_line(self, name: str, line: str) -> None:
-        """Write a child's log line: JSON as it is (it names its role itself), anything else under its name."""
+        """Write a child's log line: JSON as it is (it names its role itself), anything else with its name."""
         if not line.startswith("{"):
             if is_drawing(line):
                 return
             line = as_json(name, line) if self._json_lines else f"{name:6} | {plain_but_colours(line)}"
-        with contextlib.suppress(OSError):  # who reads the child's lines must go on, or it blocks in its own writing
+        with contextlib.suppress(OSError):  # the reading must go on, or the child blocks on its output
             self._log.write(f"{line}\n")
             self._log.flush()
 
 
 def is_drawing(line: str) -> bool:
-    """Return whether a line has neither letters nor digits: nats-server begins with its name drawn in dashes."""
+    """Return whether a line has neither letters nor digits: nats-server starts with its name drawn in dashes."""
     match = _NATS_LINE.fullmatch(line)
     return not any(sign.isalnum() for sign in (match["text"] if match else line))
 
 
 def as_json(name: str, line: str) -> str:
-    """Return a line of a program that writes plain text, such as nats-server, as our logs have theirs."""
+    """Return a plain-text line of a program such as nats-server as a JSON line of our logs."""
     match = _NATS_LINE.fullmatch(line)
     level, text = (_NATS_LEVELS.get(match["level"], "info"), match["text"]) if match else ("info", line)
     fields = {"role": name, "event": log.redact(text.strip()), "level": level, "action": "child_said"}
@@ -273,12 +273,11 @@ def as_json(name: str, line: str) -> str:
 
 
 def next_pause_s(before_s: float, lived_s: float) -> float:
-    """Return how long a child that ended waits for its successor: hardly at all the first time, then twice as long as
-    before.
+    """Return the pause before an ended child is restarted: short the first time, then twice as long as before.
 
     Args:
         before_s: the pause before the life that ended, 0 for the first life.
-        lived_s: how long that was; one that was healthy makes the next end the first again.
+        lived_s: how long that life was; a healthy one resets the pause.
     """
     if before_s == 0 or lived_s > HEALTHY_AFTER_S:
         return FIRST_PAUSE_S
@@ -286,10 +285,10 @@ def next_pause_s(before_s: float, lived_s: float) -> float:
 
 
 class Child:
-    """One role, through all the processes that play it.
+    """One role, through all its processes.
 
     Args:
-        running: the process that plays it already.
+        running: a process of the role that runs already.
     """
 
     def __init__(self, role: Role, supervisor: Supervisor, running: RunningRole | None = None) -> None:
@@ -300,8 +299,8 @@ class Child:
         self._supervisor = supervisor
         self._running = running
         self._process: RoleProcess | None = TakenOver(running.pid) if running else None
-        self._files: tuple[int, int] | None = None  # by which its lines come
-        self._asked_by: set[signal.Signals] = set()  # what its process was sent
+        self._files: tuple[int, int] | None = None  # descriptors of its output
+        self._asked_by: set[signal.Signals] = set()  # signals sent to its process
         self._stopping = asyncio.Event()
 
     @property
@@ -310,7 +309,7 @@ class Child:
 
     @property
     def is_asked_to_end(self) -> bool:
-        """Return whether it was asked to end for good."""
+        """Return whether the role was asked to end for good."""
         return self._stopping.is_set()
 
     async def keep_running(self) -> None:
@@ -330,16 +329,16 @@ class Child:
                 await asyncio.wait_for(self._stopping.wait(), pause)
 
     async def _end_of_life(self) -> dict[str, object]:
-        """Live once, to the last stray; how it ended. Nobody awaits this task: an error here would end the role."""
+        """Run one process and clear its strays; return how it ended. Nobody awaits this task; an error would end it."""
         try:
             return {"code": await self._live_once(), "strays": await self._supervisor.clear_strays()}
         except _FAULTS as error:
-            with contextlib.suppress(*_FAULTS):  # what was forked before it failed is nobody's child
+            with contextlib.suppress(*_FAULTS):  # a process forked before the failure has no owner
                 await self._supervisor.clear_strays()
             return {"error": str(error) or type(error).__name__}
 
     async def _live_once(self) -> int:
-        """Run one process from its start to its end; returns its exit code, negative for a signal."""
+        """Run one process from its start to its end; return its exit code, negative for a signal."""
         spawned = await self._taken_over() or await self._supervisor.spawn(self.role)
         process = self._process = spawned.process
         self._files, self._asked_by = spawned.files, set()
@@ -355,7 +354,7 @@ class Child:
         try:
             code = await process.wait()
         finally:
-            # The last words; grandchildren may hold the pipes open for as long as they live.
+            # Read the last lines; grandchildren may hold the pipes open for as long as they live.
             await asyncio.wait(readers, timeout=0.5)
             for reader in readers:
                 reader.cancel()
@@ -364,7 +363,7 @@ class Child:
         return code
 
     async def _taken_over(self) -> Spawned | None:
-        """Return the process that ran already, the first time."""
+        """Return the process that ran already, on the first call only."""
         running, self._running = self._running, None
         if running is None or self._process is None:
             return None
@@ -374,7 +373,7 @@ class Child:
         return Spawned(process=self._process, output=output, errors=errors, files=(running.output, running.errors))
 
     def as_running(self) -> RunningRole | None:
-        """Return its process for a program that takes it over; None where none runs."""
+        """Return its process for a program that takes it over; None if none runs."""
         if self.pid is None or self._files is None:
             return None
         output, errors = self._files
@@ -388,7 +387,7 @@ class Child:
         while True:
             try:
                 line = await stream.readline()
-            except ValueError:  # longer than the limit: what was read of it is dropped
+            except ValueError:  # longer than the limit: the part read is dropped
                 continue
             if not line:
                 return
@@ -406,7 +405,7 @@ class Child:
         self._supervisor.write_line(self.role.name, line)
 
     async def is_up(self) -> bool:
-        """Wait until it is ready; False where it ends at its start again and again, or takes too long."""
+        """Wait until it is ready; return False if it keeps ending at its start, or takes too long."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STARTED_S):
                 while not self.ready.is_set() and self.restarts < MOST_STARTS:  # noqa: ASYNC110  # two events
@@ -414,11 +413,11 @@ class Child:
         return self.ready.is_set()
 
     async def stop(self, within_s: float, by: signal.Signals = signal.SIGTERM) -> bool:
-        """End it by this signal, then by SIGKILL past `within_s`; returns whether it had to be killed."""
+        """End it by this signal, then by SIGKILL after `within_s`; return whether it had to be killed."""
         self._stopping.set()
         if self.task is None:
             return False
-        if by not in self._asked_by:  # a role that is asked twice has no time left
+        if by not in self._asked_by:  # a second signal would leave a role no time
             self._signal(by)
         done, _ = await asyncio.wait({self.task}, timeout=within_s)
         if done:
@@ -431,7 +430,7 @@ class Child:
         self._signal(signal.SIGKILL)
 
     def ask_to_end(self) -> None:
-        """Ask its process to end; its successor is started, for nobody wants the role to stop."""
+        """Ask its process to end; a successor is started, since the role itself goes on."""
         self._signal(signal.SIGTERM)
 
     def hurry(self) -> None:
@@ -452,7 +451,7 @@ def _kill(stray: psutil.Process) -> None:
 
 
 def _collect(stray: psutil.Process) -> None:
-    # It is our child now: it stays a zombie otherwise.
+    # It is our child now and would stay a zombie.
     with contextlib.suppress(ChildProcessError):
         os.waitpid(stray.pid, 0)
 

@@ -1,4 +1,4 @@
-"""`sederunt transcribe FILE`: a recording in, its words out, on this machine and without any service running."""
+"""`sederunt transcribe FILE`: transcribe a recording on this machine, without a running service."""
 
 from dataclasses import asdict, replace
 from pathlib import Path

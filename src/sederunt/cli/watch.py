@@ -1,20 +1,20 @@
-"""Ends frozen roles: they hold their sockets, answer no request, and would never end by themselves.
+"""End frozen roles: they hold their sockets, answer no request, and would never end by themselves.
 
-One that froze in the middle of a transaction on SQLite keeps all others from writing. It is ended sooner than a writer
-gives up waiting, so that callers see a slow answer and no refusal. So is one that the kernel calls stopped, where its
-successor has nothing to catch up on: however busy the machine, that one does not run because somebody stopped it. A
-host is waited for a while: its browsers go on, and what they hear is there when it goes on too. Its bots are to be back
-within half a minute all the same.
+A role that froze in the middle of a transaction on SQLite keeps all others from writing. It is ended before a writer
+gives up waiting, so that callers see a slow answer and no refusal. A role that the kernel calls stopped is ended as
+soon, if its successor has nothing to catch up on: however busy the machine, somebody stopped that process. A host gets
+more time: its browsers go on, and it finds their sound when it goes on too. But its bots must be back within half a
+minute.
 
-A role's heartbeat comes from its own event loop. `serve` hears everybody's, and its own: where it does not hear
-itself, the message server is what hangs.
+A role's heartbeat comes from its own event loop. `serve` hears everybody's heartbeats and its own: if it does not hear
+its own, it is the message server that hangs.
 
-A message server that hears everybody and stores no job any more is as good as frozen: nothing but a start mends it. It
-is left alone while the disk is full, for it would not start then.
+A message server that answers but stores no job any more counts as frozen, since only a restart mends it. It is left
+alone while the disk is full, because it would not start then.
 
-One that gets no core is not frozen: to end it would throw away what it did, and its successor would get no core either.
-Nor is one that waits for a disk that hangs. The kernel would end it no sooner than the disk answers, and what it knows
-and cannot write just then, such as a receiver's answer, would be lost.
+A process that gets no core is not frozen: ending it would lose its work, and its successor would get no core either.
+Nor is one that waits for a hanging disk: the kernel would not end it before the disk answers, and what it knows and
+cannot write yet, such as a receiver's answer, would be lost.
 """
 
 import asyncio
@@ -38,16 +38,16 @@ LOOK_EVERY_S = 2.0
 CONNECTED_WITHIN_S = 60.0
 AGAIN_S = 10.0  # between a watch that failed and the next
 FROZEN_S = 30.0  # longer than a process that gets a core keeps its event loop from running
-STARVED_S = 600.0  # the same for one of which a thread waited for a core lately
+STARVED_S = 600.0  # the same for a process with a thread that waited for a core lately
 WAITED_SHARE = 0.5  # of the time between two looks
-BLOCKING_LOOKS = 2  # at which a silent role was seen to keep the database locked; our transactions take milliseconds
+BLOCKING_LOOKS = 2  # looks at which a silent role kept the database locked; our transactions take milliseconds
 OWN_ROLE, BUS_ROLE = "serve", "nats"
-# Looks in a row at which the kernel called a role stopped.
+# Looks in a row at which the kernel called a role stopped before it is ended.
 REPLACED_WHEN_STOPPED = {"api": LOOKS_IN_A_ROW, "worker": LOOKS_IN_A_ROW, BUS_ROLE: LOOKS_IN_A_ROW, "host": 10}
 
 
 class FrozenRoles:
-    """Decides which roles are frozen. Pure but for its memory of when it looked last.
+    """Decides which roles are frozen. Pure except for the memory of its last look.
 
     Args:
         heartbeats: of all processes, our own among them.
@@ -56,9 +56,9 @@ class FrozenRoles:
     def __init__(self, heartbeats: Heartbeats, now: Callable[[], float] = time.monotonic) -> None:
         self._heartbeats, self._now = heartbeats, now
         self._looked_at = self._awake_since = now()
-        self._last: dict[str, Heartbeat] = {}  # by role, the last heartbeat of a process of ours
+        self._last: dict[str, Heartbeat] = {}  # by role, the last heartbeat of our process
         self._blocking: Counter[int] = Counter()  # process → looks in a row at which it kept the database locked
-        self._starved: dict[int, float] = {}  # process → when it was found to wait for a core
+        self._starved: dict[int, float] = {}  # process → when it last waited for a core
 
     def found(
         self,
@@ -69,13 +69,13 @@ class FrozenRoles:
         """Return the roles whose processes are frozen.
 
         Args:
-            pids: of our roles' processes; None where none runs.
+            pids: each role's process; None if none runs.
             blocking: processes that keep others from writing to the database at this moment.
-            starved: processes that wanted to run since the last look, and mostly got no core.
+            starved: processes that mostly waited for a core since the last look.
         """
         self._blocking = Counter({pid: self._blocking[pid] + 1 for pid in blocking})
         now = self._now()
-        if now - self._looked_at > 3 * LOOK_EVERY_S:  # we slept, or could not run: so could nobody else
+        if now - self._looked_at > 3 * LOOK_EVERY_S:  # this process slept or could not run, and so could no other
             self._awake_since = now
         self._looked_at = now
         self._starved |= dict.fromkeys(starved, now)
@@ -103,14 +103,14 @@ class FrozenRoles:
         return STARVED_S if starved_s < FROZEN_S else FROZEN_S
 
     def forget(self, role: str) -> None:
-        """Take a role's successor for one that was never heard; it has its time to start, and to be heard."""
+        """Forget a role's last heartbeat, so that its successor gets time to start and to be heard."""
         self._last.pop(role, None)
         if role == BUS_ROLE:
             self._last, self._awake_since = {}, self._now()
 
 
 class CoreWaits:
-    """How long the threads of processes wait for a core, as the kernel counts it. Where it does not, nobody waits."""
+    """How long the threads of processes wait for a core, by the kernel's count. Without that count nobody waits."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic, proc: Path = Path("/proc")) -> None:
         self._now, self._proc = now, proc
@@ -118,7 +118,7 @@ class CoreWaits:
         self._waited_s: dict[Path, float] = {}  # by thread, until the last look
 
     def starved(self, pids: Iterable[int]) -> frozenset[int]:
-        """Return those of which one thread has waited for most of the time since the last look."""
+        """Return the processes with a thread that has waited for `WAITED_SHARE` of the time since the last look."""
         now, last_waited_s, self._waited_s = self._now(), self._waited_s, {}
         enough_s, self._looked_at = WAITED_SHARE * (now - self._looked_at), now
         starved_pids = set()
@@ -132,17 +132,17 @@ class CoreWaits:
 
 
 def waiting_for_a_disk(pids: Iterable[int], proc: Path = Path("/proc")) -> frozenset[int]:
-    """Return those of which a thread sleeps in the kernel at this moment and can be neither woken nor ended."""
+    """Return the processes with a thread in the kernel's uninterruptible sleep at this moment."""
     return frozenset(
         pid for pid in pids if any(stat_fields(str(stat))[:1] == [b"D"] for stat in proc.glob(f"{pid}/task/*/stat"))
     )
 
 
 class StoppedRoles:
-    """Counts at how many looks the kernel called each role stopped.
+    """Counts at how many looks in a row the kernel called each role stopped.
 
     Args:
-        read: how one process is read.
+        read: returns the state of a process.
     """
 
     def __init__(self, read: Callable[[int], ProcessState | None] = state_of) -> None:
@@ -150,7 +150,7 @@ class StoppedRoles:
         self._watches = {role: StoppedProcesses(enough) for role, enough in REPLACED_WHEN_STOPPED.items()}
 
     def look(self, pids: Mapping[str, int | None]) -> list[str]:
-        """Take one look at the roles' processes; returns those that need not be waited for any longer."""
+        """Take one look at the roles' processes; return those that have been stopped for too long."""
         return [role for role, watch in self._watches.items() if watch.look(self._states(pids.get(role)))]
 
     def _states(self, pid: int | None) -> list[ProcessState]:
@@ -159,7 +159,7 @@ class StoppedRoles:
 
 
 class Supervised(Protocol):
-    """The roles that are watched, by whoever starts those anew that end: `Supervisor`."""
+    """The watched roles, which restart when they end: `Supervisor`."""
 
     def pids(self) -> Mapping[str, int | None]:
         """Return each role's process; None while it has none."""
@@ -171,7 +171,7 @@ class Supervised(Protocol):
 async def end_frozen(supervisor: Supervised, bus_settings: BusSettings, database: Path | None) -> NoReturn:
     """Watch for ever, and end frozen roles; the supervisor restarts them.
 
-    A watch that fails, as while the message server is away, begins anew; it is told once until one goes on again.
+    A watch that fails, as while the message server is away, starts again; failures in a row are logged once.
 
     Args:
         database: the file of SQLite; None for a database that ends the transactions of a silent client by itself.
@@ -194,7 +194,7 @@ async def end_frozen(supervisor: Supervised, bus_settings: BusSettings, database
 
 @contextlib.asynccontextmanager
 async def _hearing(bus_settings: BusSettings) -> AsyncIterator[Heartbeats]:
-    """Hear everybody's heartbeats, and our own, for as long as the block lasts. Raises BusAway."""
+    """Hear everybody's heartbeats and our own while the block runs. Raises BusAway."""
     bus = await Bus.connect(bus_settings, name="serve", within_s=CONNECTED_WITHIN_S)
     try:
         async with hearing(bus) as heartbeats, beating(bus, OWN_ROLE, "serve", _nothing_more):
@@ -206,7 +206,7 @@ async def _hearing(bus_settings: BusSettings) -> AsyncIterator[Heartbeats]:
 def _end_frozen(
     supervisor: Supervised, database: Path | None, roles: FrozenRoles, stopped_roles: StoppedRoles, waits: CoreWaits
 ) -> None:
-    """Take one look, and end the roles that are found frozen."""
+    """Take one look, and end the roles that are frozen."""
     pids = supervisor.pids()
     running_pids = [pid for pid in pids.values() if pid is not None]
     hung_pids = waiting_for_a_disk(running_pids)
