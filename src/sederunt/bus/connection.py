@@ -1,4 +1,4 @@
-"""One process's connection to NATS: it reconnects for ever, publishes what must not be lost, asks and answers.
+"""One process's connection to NATS: it reconnects for ever, publishes durably, and sends and serves requests.
 
 The client library gives up for good when the server refuses it (a token that changed, a limit reached). A host in
 the middle of a meeting must not: `Bus` then makes a new client and puts every subscription back.
@@ -30,17 +30,17 @@ logger = log.get(component="bus")
 
 RETRY_S = 0.25  # between two tries to reconnect
 FLUSH_S = 2.0
-PONG_S = 60  # longer than a connection is kept over which no answer comes
-STORES_NO_JOBS = "stores no jobs"  # how self-tests call it
-UNSTORED_S = 5.0  # between two jobs in a row that the server did not store: then it is not one that was late
-CONFIRM_S = 5.0  # how long one confirmation may take before it is asked for again
+PONG_S = 60  # longer than a connection without answers is kept
+STORES_NO_JOBS = "stores no jobs"  # the name in self-tests
+UNSTORED_S = 5.0  # two unstored jobs in a row so far apart are a fault of the server, not one late confirmation
+CONFIRM_S = 5.0  # how long one confirmation may take before the request is repeated
 
 OnMessage = Callable[[Msg], Awaitable[None]]
 Answer = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
 class NoResponder(SederuntError):
-    """Nobody answers for this: no process holds it."""
+    """No process serves the subject."""
 
 
 class BusAway(SederuntError):
@@ -83,13 +83,13 @@ class Bus:
         self._pings: set[asyncio.Task[None]] = set()
         self._unstored: dict[str, tuple[float, float]] = {}  # queue → first and last job in a row that was not stored
         self._up = asyncio.Event()
-        self.ack_wait_before_s: float | None = None  # as whoever was here before had declared it
-        self._refused = ""  # what the server said when the streams were declared last
+        self.ack_wait_before_s: float | None = None  # as an earlier process had declared it
+        self._refused = ""  # the server's answer to the last declaration of the streams
         self._closing = False
 
     @classmethod
     async def connect(cls, settings: BusSettings, *, name: str, within_s: float = 30.0) -> "Bus":
-        """Connect and declare the streams. Raises SetupError when there is no address, BusAway past `within_s`."""
+        """Connect and declare the streams. Raises SetupError if there is no address, BusAway after `within_s`."""
         bus = cls(settings, name=name)
         try:
             async with asyncio.timeout(within_s):
@@ -109,19 +109,17 @@ class Bus:
 
     @property
     def closed(self) -> bool:
-        """Return whether `close` was called: nothing will ever be sent again."""
+        """Return whether `close` was called: nothing is sent after that."""
         return self._closing
 
     @property
     def local(self) -> bool:
-        """Return whether every server is on this machine: then a lost connection means that the server itself
-        is down.
-        """
+        """Return whether every server is on this machine: then a lost connection means that the server is down."""
         return all(urlparse(url).hostname in ("127.0.0.1", "localhost", "::1") for url in self._servers)
 
     @property
     def client(self) -> Client:
-        """Return the client that is connected now; another one takes its place when a server refuses it."""
+        """Return the current client; another one replaces it when a server refuses it."""
         return self._client
 
     @property
@@ -129,7 +127,7 @@ class Bus:
         return self._client.jetstream(timeout=CONFIRM_S)
 
     async def close(self) -> None:
-        """Close the connection after flushing what was written; subscriptions end."""
+        """Close the connection after flushing; subscriptions end."""
         self._closing = True
         for task in list(self._tasks):
             task.cancel()
@@ -141,19 +139,19 @@ class Bus:
             ping.cancel()
 
     def when_back(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call this after every reconnect, as the first thing. Returns what ends it."""
+        """Call `call` first after every reconnect. Return a function that stops this."""
         self._on_back.append(call)
         return lambda: self._on_back.remove(call)
 
     # Publishing
 
     async def publish(self, subject: str, payload: bytes, message_id: str, *, within_s: float = 10.0) -> bool:
-        """Store a message; True when it is new, False when the server has this id, or the resource's job, already.
+        """Store a message; return True if it is new, False if the server already has this id, or the resource's job.
 
-        Repeats until the server has confirmed it; raises BusAway past `within_s`, and then it may be stored or not.
+        Repeats until the server has confirmed it. Raises BusAway after `within_s`; the message may be stored or not.
         """
         queue = subject.rpartition(".")[0]
-        is_unanswered = False  # a try that may have been stored all the same: what the next one repeats is ours
+        is_unanswered = False  # an earlier try may have been stored, so that a duplicate may be our own
         try:
             async with asyncio.timeout(within_s):
                 while True:
@@ -178,8 +176,8 @@ class Bus:
 
     @property
     def stores_jobs(self) -> bool:
-        """Return False where the server is there and a queue of it takes nothing, again and again: a file that could
-        not be made on a full disk keeps a stream from storing until the server is started anew.
+        """Return False if the server is up but one of its queues repeatedly stores nothing: a file that could not be
+        made on a full disk keeps a stream from storing until the server restarts.
         """
         return all(last - first < UNSTORED_S for first, last in self._unstored.values())
 
@@ -188,13 +186,13 @@ class Bus:
         return await self.publish(streams.job_subject(kind, resource_id), payload, message_id)
 
     async def tell(self, subject: str, payload: bytes, reply: str = "") -> None:
-        """Send without confirmation. Nothing is sent while NATS is away: what was true then is stale later."""
+        """Send without confirmation. Nothing is sent while NATS is away, since it would be stale later."""
         if self.connected:
             with contextlib.suppress(NatsError, OSError):
                 await self._client.publish(subject, payload, reply=reply)
 
     async def confirm(self, subject: str, payload: bytes, *, within_s: float) -> bool:
-        """Send and wait for the server's own answer; False when none came. For acknowledgements."""
+        """Send and wait for the server's own answer; return False if none came. For acknowledgements."""
         if not self.connected:
             return False
         try:
@@ -204,7 +202,7 @@ class Bus:
         return True
 
     async def queued(self, kind: str) -> frozenset[str]:
-        """Return ids of the resources for which a job of this kind is queued or at work. Raises BusAway."""
+        """Return the ids of the resources with a job of this kind queued or at work. Raises BusAway."""
         try:
             return await streams.queued(self.js, streams.QUEUES[kind])
         except (NatsError, OSError) as error:
@@ -220,7 +218,7 @@ class Bus:
     # Commands by request and reply
 
     async def request(self, subject: str, message: Mapping[str, Any], *, within_s: float = 5.0) -> dict[str, Any]:
-        """Ask and wait. NoResponder at once when nobody serves the subject, BusAway when no answer came in time."""
+        """Ask and wait. Raises NoResponder at once if nobody serves the subject, BusAway if no answer came in time."""
         try:
             async with asyncio.timeout(within_s):
                 await self._up.wait()
@@ -233,7 +231,7 @@ class Bus:
         return result
 
     async def ask(self, subject: str, message: Mapping[str, Any], *, reply: str) -> None:
-        """Ask and do not wait: the answer, or the server's word that nobody serves the subject, comes to `reply`."""
+        """Ask without waiting: the answer, or the server's notice that nobody serves the subject, comes to `reply`."""
         await self.tell(subject, _question(message), reply=reply)
 
     async def command(self, bot_id: UUID | str, message: Mapping[str, Any], *, within_s: float = 5.0) -> dict[str, Any]:
@@ -243,7 +241,7 @@ class Bus:
     async def serve(self, subject: str, answer: Answer) -> Subscription:
         """Answer requests until the subscription is closed.
 
-        A fault of ours is answered as {"error": sentence}, and so is a request that is at work when the end comes.
+        A fault of ours is answered as {"error": sentence}, and so is a request that is interrupted by the end.
         """
 
         async def reply(msg: Msg, result: Mapping[str, Any]) -> None:
@@ -255,7 +253,7 @@ class Bus:
                 request = json.loads(msg.data)
                 with continuing(origin_in(request)):
                     result = await answer({name: value for name, value in request.items() if name not in ORIGIN_FIELDS})
-            except asyncio.CancelledError:  # the client does that when a subscription is closed
+            except asyncio.CancelledError:  # by the client, when a subscription is closed
                 await reply(msg, {"error": "It ended before this was done."})
                 raise
             except Exception as error:
@@ -275,12 +273,12 @@ class Bus:
                 await subscription.attach(self._client)
                 await self.flush()
         except asyncio.CancelledError:
-            await subscription.close()  # nobody has it who could
+            await subscription.close()  # nobody else can close it
             raise
         return subscription
 
     async def flush(self) -> None:
-        """Wait until the server has seen everything sent so far, where it is there."""
+        """Wait until the server, if it is connected, has seen everything sent so far."""
         # The client's ping overtakes what waits in its own buffer; a second one cannot.
         for _ in range(2):
             if self.connected:
@@ -290,7 +288,7 @@ class Bus:
                 await asyncio.wait({ping}, timeout=FLUSH_S)
 
     async def _ping(self) -> None:
-        """To be left alone: the client stops reading for good when an answer comes for a ping that was given up."""
+        """Ping; never cancel this: the client stops reading for good when an abandoned ping is answered."""
         with contextlib.suppress(NatsError, OSError):
             await self._client.flush(PONG_S)
 
@@ -303,7 +301,7 @@ class Bus:
     # Staying connected
 
     async def _open(self) -> None:
-        """Connect a fresh client, however long that takes."""
+        """Connect a new client, however long that takes."""
         self._client = Client()
         token = self.settings.token.get_secret_value() if self.settings.token else None
         await self._client.connect(
@@ -352,7 +350,7 @@ class Bus:
         await self._on_reconnected()
 
     async def _declared_ack_wait_s(self) -> float | None:
-        """Return the ack wait that is declared; None where there is none, or nobody tells."""
+        """Return the declared ack wait; None if there is none, or the server does not answer."""
         try:
             return await streams.declared_ack_wait_s(self.js)
         except (NatsError, OSError):
@@ -378,5 +376,5 @@ class Bus:
 
 
 def _question(message: Mapping[str, Any]) -> bytes:
-    """Return a request as it is sent, with the origin of what asks."""
+    """Return a request as it is sent, with the current origin."""
     return json.dumps({**message, **carried()}).encode()

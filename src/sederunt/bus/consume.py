@@ -1,23 +1,24 @@
-"""Taking jobs from a queue: one at a time per free slot, kept alive while they run, settled when they end.
+"""Take jobs from a queue: one at a time per free slot, kept alive while they run, settled when they end.
 
-A job may last four hours. Four rules make that safe:
+A job may last four hours. These rules make that safe:
 
 1. Every third of the ack wait the holder says "still at it" and waits for the server's answer; after a reconnect it
-   says so at once. The server counts an outage of its own against nobody.
-2. A server that is killed forgets what it gave out in its last moments (measured: jobs delivered within some ten
-   milliseconds before the kill are given out again when it is back). So whoever is given a job asks for its holder
-   first, on a subject that the holder answers while it works. Nobody there is told at once. A holder that is there
-   takes the new delivery over as its own handle, and nothing is started a second time. What is finished is answered
-   for until the server has confirmed that: one that was killed over it would have it done again. What is handed back
-   is answered for no more before the server hears of it: it may be another's in the same moment.
+   does so at once. The server does not count its own outage against a holder.
+2. A killed server forgets the jobs that it gave out in its last moments (measured: jobs delivered within some ten
+   milliseconds before the kill are given out again when it is back). So a process that is given a job first asks for
+   its holder, on a subject that the holder answers while it works. If there is none, the server says so at once. If
+   there is one, it adopts the new delivery as its own handle, and nothing starts a second time. The holder of a
+   finished job answers until the server has confirmed the end: a server killed at that moment would have it done again.
+   The holder of a job that it hands back stops answering before it tells the server: the job may have another holder in
+   the same moment.
 3. After every connect nobody takes jobs for a moment, so that all holders are back before the first is given out.
-4. Whoever has had no answer for two ack waits cannot know whether somebody else holds the job by now: `cut_off` is
-   set, and the work should end. Where the server runs on the same machine nobody else can have been given anything
-   while it is down, so only a process that was itself asleep is cut off.
-5. A process that drains offers its jobs to others and works on: it refuses the job, so that the server gives it out
-   again, and answers for it that it hands it over. Whoever is given it begins beside the holder (`beside`), and it is
-   theirs from then on; when one takes whose place is between the two handlers, who know what they do.
-6. A holder that does not answer, though the server believes it connected, is waited out: see `silent_holder`.
+4. A holder without an answer for two ack waits cannot know whether somebody else holds the job by now: `cut_off` is
+   set, and the work should end. If the server runs on the same machine, it gives out nothing while it is down, so only
+   a process that was itself asleep is cut off.
+5. A draining process offers its jobs to others and works on: it refuses the job, so that the server gives it out again,
+   and answers that it is handing it over. The next holder starts beside it (`beside`) and owns the job from then on;
+   the two handlers agree on the moment of the change.
+6. A holder that does not answer, although the server believes it connected, is waited out: see `silent_holder`.
 """
 
 import asyncio
@@ -39,12 +40,12 @@ from sederunt.bus.tasks import end
 
 logger = log.get(component="bus")
 
-OFFERED_S = 60.0  # of a drain, for others to take the place of what runs here
-OTHERS_S = 0.5  # how often it is asked whether there are others
-OFFER_EVERY_S = 1.5  # at most one, where there is time: beginning beside us costs a machine seconds of a core
-HAND_BACK_S = 16.0  # for what is cancelled at the end of a drain to leave its meeting and give its job back
-HELD_PAUSE_S = 5.0  # before a job is given out again that cannot be taken because its resource is at work
-MOST_REFUSED = 1000  # jobs of which it is remembered how often they were refused here
+OFFERED_S = 60.0  # of a drain, for others to take over the running jobs
+OTHERS_S = 0.5  # how often to look for others
+OFFER_EVERY_S = 1.5  # between two offers, if there is time: starting beside us costs a machine seconds of a core
+HAND_BACK_S = 16.0  # for a job cancelled at the end of a drain to leave its meeting and be given back
+HELD_PAUSE_S = 5.0  # before a job whose resource is at work is given out again
+MOST_REFUSED = 1000  # jobs whose refusals here are counted
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,8 +79,8 @@ class Consumer:
         """Take jobs of `kind`, `slots` at once.
 
         Args:
-            must_wait_s: how long the job of a resource has to wait before it may be given out again; 0 to take it now.
-                That it waited is not counted as a try.
+            must_wait_s: how long a resource's job has to wait before it may be given out again; 0 to take it now. The
+                wait does not count as a try.
         """
         self._must_wait_s = must_wait_s
         self.kind = kind
@@ -89,19 +90,19 @@ class Consumer:
         self._slots = slots
         self._on_cut_off = on_cut_off
         self._held: dict[tuple[int, str], HeldJob] = {}  # by number in the stream and id of the resource
-        # A job that has to wait for another of its resource is refused every few seconds: that says nothing against it.
+        # A job that waits for another of its resource is refused every few seconds; that is no failed try.
         self._refused: Counter[tuple[int, str]] = Counter()
         self._waiting_out: dict[tuple[int, str], asyncio.Task[None]] = {}  # jobs whose holder does not answer
-        self._taking = asyncio.Lock()  # held from asking who holds a job until it is ours or is not
+        self._taking = asyncio.Lock()  # held from asking for a job's holder until it is decided who has it
 
     @property
     def held(self) -> int:
-        """Return jobs at work in this process, and those about to be."""
+        """Return the number of jobs that are at work in this process or about to be."""
         return len(self._held) + len(self._waiting_out)
 
     @property
     def held_ids(self) -> frozenset[str]:
-        """Return ids of the resources whose jobs are at work in this process."""
+        """Return the ids of the resources whose jobs are at work in this process."""
         return frozenset(resource_id for _, resource_id in self._held)
 
     def holds(self, resource_id: str) -> bool:
@@ -123,17 +124,19 @@ class Consumer:
         offer_after_s: float | None = None,
         cut_short: asyncio.Event | None = None,
     ) -> int:
-        """Take nothing more and let what runs end; past `within_s` it is handed back. Returns how many were.
+        """Take nothing more and let running jobs end; after `within_s` hand them back. Return how many those were.
 
         Args:
-            others: whether somebody else would take a job now. What still runs is offered to them and works on until
-                they have taken its place. None for jobs that nobody can begin beside us.
-            offer_after_s: when; towards the end of the drain where it is not said.
-            cut_short: set where what still runs is to be handed back at once.
+            others: whether another process would take a job now. Running jobs are offered to it, and work on until it
+                has taken their place. None for jobs that cannot start beside us.
+            offer_after_s: when to offer them; None for towards the end of the drain.
+            cut_short: set to hand back at once what still runs.
         """
         self._pull.end()
-        # First of all, or the server would give what we hand back to our own open question.
-        async with self._taking:  # closing would cancel it, and the job be nobody's until its ack wait is over
+        # First of all, or the server would give what we hand back to our own open request.
+        async with (
+            self._taking
+        ):  # closing would cancel the taking, and the job would have no holder until its ack wait is over
             await self._pull.close()
         await end(*self._waiting_out.values())
         tasks = {job.task for job in self._held.values()}
@@ -150,13 +153,13 @@ class Consumer:
     async def _offer(self, after_s: float, over_s: float, others: Callable[[], bool]) -> None:
         """Offer the running jobs to other consumers as soon as there are any, one after another.
 
-        Twenty bots that were offered at once entered beside each other, and no page answered for seconds.
+        Twenty bots offered at once entered at the same time, and no page answered for seconds.
 
         Args:
-            over_s: what is left of the drain then; half of it is for the offers.
+            over_s: the rest of the drain after `after_s`; half of it is for the offers.
         """
         await asyncio.sleep(after_s)
-        while not others():  # noqa: ASYNC110  # asked, not told: heartbeats come by themselves
+        while not others():  # noqa: ASYNC110  # polled, since there is no event for it
             await asyncio.sleep(OTHERS_S)
         jobs = list(self._held.values())
         every_s = min(OFFER_EVERY_S, over_s / 2 / max(len(jobs), 1))
@@ -169,9 +172,9 @@ class Consumer:
         logger.info("jobs offered", action="jobs_offered", kind=self.kind, count=sum(results))
 
     async def _hand_back(self, late_tasks: set[asyncio.Task[None]]) -> None:
-        """Cancel, and leave time to leave meetings and give the jobs back; a second cancel would cut that short."""
+        """Cancel, and give jobs time to leave meetings and be given back; a second cancel would cut that short."""
         unfinished = late_tasks
-        for _ in range(2):  # but the first may have been swallowed: see `tasks`
+        for _ in range(2):  # twice, since the first may have been swallowed: see `tasks`
             for task in unfinished:
                 task.cancel()
             if unfinished:
@@ -216,7 +219,7 @@ class Consumer:
         waiting_task.add_done_callback(lambda _: self._waiting_out.pop(job.key, None))
 
     async def _wait_out(self, question: Mapping[str, Any], job: _GivenJob) -> None:
-        # A first delivery proves nothing: the server may have been killed and have forgotten that it gave the job out.
+        # A first delivery proves nothing: a killed server may have forgotten that it gave the job out.
         proven_s = self._bus.settings.ack_wait_s if job.msg.metadata.num_delivered > 1 else 0.0
         subject = streams.held_subject(self.kind, job.resource_id)
         try:
@@ -241,7 +244,7 @@ class Consumer:
                 await self._refuse(job, HELD_PAUSE_S)
 
     async def _refuse(self, job: _GivenJob, after_s: float) -> None:
-        if len(self._refused) >= MOST_REFUSED:  # of weeks; what is waiting now is refused again soon
+        if len(self._refused) >= MOST_REFUSED:  # collected over weeks; jobs that wait now are refused again soon
             self._refused.clear()
         self._refused[job.key] += 1
         await self._bus.tell(job.msg.reply, nak(after_s))
@@ -269,7 +272,7 @@ class Consumer:
 
 
 async def _late(tasks: set[asyncio.Task[None]], within_s: float, cut_short: asyncio.Event) -> set[asyncio.Task[None]]:
-    """Return those that have not ended when their time is over, or is cut short."""
+    """Return the tasks that have not ended when the time is over or cut short."""
     if not tasks:
         return set()
     waits = [

@@ -1,12 +1,12 @@
-"""The nats-server that `sederunt serve` starts: finds it, and writes its configuration and data directory.
+"""Find the nats-server that `sederunt serve` starts, and write its configuration and data directory.
 
 It listens on loopback only, with a random token. Port and token stay the same as long as the data directory is used,
-so that a server that was killed comes back where everybody looks for it.
+so that a killed server comes back where everybody looks for it.
 
-What is on disk when: a stored message has been handed to the operating system before the server confirms it, so
-killing the server loses nothing. Flushing to the disk happens every ten seconds, not at each message: a flush costs
-milliseconds and live events come by the hundred. A power cut can therefore take the last seconds of the queues, but
-not of the database, and housekeeping puts back every job that the database says there should be.
+Durability: the server hands a message to the operating system before it confirms it, so killing the server loses
+nothing. It flushes to the disk every ten seconds, not at each message: a flush costs milliseconds and live events come
+by the hundred. A power cut can therefore take the last seconds of the queues, but not of the database, and housekeeping
+puts back every job that the database requires.
 """
 
 import json
@@ -53,7 +53,7 @@ jetstream {{
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EmbeddedServer:
-    """Everything needed to start it, and to reach it."""
+    """Everything needed to start and to reach the server."""
 
     executable: Path
     config: Path
@@ -71,10 +71,10 @@ class EmbeddedServer:
 
 
 def prepare(data: Path, *, keep: EmbeddedServer | None = None) -> EmbeddedServer:
-    """Write config, token and the address file. Raises SetupError when there is no usable nats-server.
+    """Write config, token and the address file. Raises SetupError if there is no usable nats-server.
 
     Args:
-        keep: one that runs, whose port and token stay.
+        keep: a running server, whose port and token stay.
     """
     executable = find_server()
     store, run = data / "nats", data / "run"
@@ -94,9 +94,7 @@ def prepare(data: Path, *, keep: EmbeddedServer | None = None) -> EmbeddedServer
 
 
 def address_of(data: Path, bus: BusSettings) -> BusSettings:
-    """Return the settings with the address of the server that `serve` runs on this data directory, where none
-    is given.
-    """
+    """Return the settings; if they have no address, add that of the server that `serve` runs on this data directory."""
     address = _address(data) if bus.url is None else None
     if address is None:
         return bus
@@ -120,7 +118,7 @@ def find_server() -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace a file at once, readable by its owner only."""
+    """Replace a file atomically, readable by its owner only."""
     draft = path.with_name(path.name + ".new")
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600)

@@ -1,6 +1,6 @@
-"""What the message server kept of a deleted bot: overwritten in its files, not only forgotten.
+"""Erase a deleted bot's events: the message server overwrites them in its files instead of only forgetting them.
 
-Jobs hold ids alone, and the server drops them once they are settled; a feed holds what was said and written.
+Jobs hold only ids, and the server drops them once they are settled; a feed holds what was said and written.
 """
 
 from uuid import UUID

@@ -1,9 +1,9 @@
-"""What a bot's listeners hear: events that are kept and numbered, drafts and audio that are not.
+"""Feeds of a bot's listeners: events, which are stored and numbered, and drafts and audio, which are not.
 
 The server stores each event of `feed.<bot>.events` and repeats it on `live.<bot>.events` with its number and the
-number of the event before it. A listener hears the second subject, which costs the server nothing per listener, and
-reads what it missed (before it came, while it was away) from the store by number. So it misses nothing, hears
-nothing twice, and survives a restart of the server without state of its own there.
+number of the event before it. A listener subscribes to the second subject, which costs the server nothing per listener,
+and reads missed events (from before it came, or while it was away) from the store by number. So it misses nothing,
+hears nothing twice, and survives a restart of the server, which keeps no state for it.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ BATCH = 500  # events asked for at once when catching up
 ANSWER_S = 5.0
 END_OF_BATCH, NOTHING_THERE = "204", "404"
 RETRY_S = 0.5
-MAX_WAITING = 10_000  # events of a process that NATS has not taken yet; a four-hour meeting has fewer
+MAX_WAITING = 10_000  # events of a process that NATS has not stored yet; a four-hour meeting has fewer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,15 +72,15 @@ class EventPublisher:
             notice_cancellation()
 
     async def draft(self, bot_id: UUID | str, message: Mapping[str, Any]) -> None:
-        """Send a `ts-draft` message, as sockets are to send it, to whoever listens right now."""
+        """Send a `ts-draft` message, in the form that sockets send, to everybody who listens right now."""
         await self._bus.tell(streams.drafts_subject(bot_id), _payload(message))
 
     async def audio(self, bot_id: UUID | str, pcm: bytes) -> None:
-        """Send mono PCM16 at 16 kHz to whoever listens right now."""
+        """Send mono PCM16 at 16 kHz to everybody who listens right now."""
         await self._bus.tell(streams.audio_subject(bot_id), pcm)
 
     async def flush(self, within_s: float = 5.0) -> None:
-        """Wait until everything is sent, but no longer than this."""
+        """Wait until everything is sent, but no longer than `within_s`."""
         try:
             async with asyncio.timeout(within_s):
                 await self._empty.wait()
@@ -89,11 +89,11 @@ class EventPublisher:
 
 
 def _payload(message: Mapping[str, Any]) -> bytes:
-    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")  # half a character ends nobody's feed
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")  # a lone surrogate must not end a feed
 
 
 async def hear_drafts(bus: Bus, bot_id: UUID | str, take: Callable[[Mapping[str, Any]], None]) -> Subscription:
-    """Call with each draft from now on. A draft may come after the final segment that replaces it."""
+    """Call `take` with each draft from now on. A draft may come after the final segment that replaces it."""
 
     async def on_message(msg: Msg) -> None:
         take(json.loads(msg.data))
@@ -102,7 +102,7 @@ async def hear_drafts(bus: Bus, bot_id: UUID | str, take: Callable[[Mapping[str,
 
 
 async def hear_audio(bus: Bus, bot_id: UUID | str, take: Callable[[bytes], None]) -> Subscription:
-    """Call with each block from now on."""
+    """Call `take` with each block of audio from now on."""
 
     async def on_message(msg: Msg) -> None:
         take(msg.data)
@@ -111,9 +111,7 @@ async def hear_audio(bus: Bus, bot_id: UUID | str, take: Callable[[bytes], None]
 
 
 async def events(bus: Bus, bot_id: UUID | str, *, since: int | None = None) -> AsyncGenerator[FeedEvent, None]:
-    """Yield a bot's events: those after `since` (0: all that are kept; None: only new ones), then new ones as they
-    come.
-    """
+    """Yield a bot's events: those after `since` (0: all stored; None: only new ones), then new ones as they come."""
     listener = _Listener(bus, str(bot_id))
     await listener.open(since)
     try:
@@ -124,7 +122,7 @@ async def events(bus: Bus, bot_id: UUID | str, *, since: int | None = None) -> A
 
 
 async def last_sequence(bus: Bus, bot_id: UUID | str) -> int:
-    """Return the number of a bot's newest event, 0 when it has none. Raises BusAway."""
+    """Return the number of a bot's newest event, 0 if it has none. Raises BusAway."""
     try:
         message = await bus.js.get_msg(streams.FEEDS, subject=streams.events_subject(bot_id), direct=True)
     except NotFoundError:
@@ -146,7 +144,7 @@ class _Listener:
         self._end_back: Callable[[], None] | None = None
 
     async def open(self, since: int | None) -> None:
-        # First listen, then look: what comes between the two is seen at least once, and once only by its number.
+        # Subscribe first, then read: an event in between comes at least once, and its number shows duplicates.
         self._subscription = await self._bus.subscribe(streams.live_subject(self._bot_id), self._heard)
         self._end_back = self._bus.when_back(self._lost_touch)
         if since is None:
@@ -187,13 +185,13 @@ class _Listener:
         sequence = int(headers.get("Nats-Sequence", 0))
         previous_sequence = int(headers.get("Nats-Last-Sequence", 0))
         if previous_sequence > self._newest:
-            self._behind = True  # we missed one; the store has it, and this one too
+            self._behind = True  # an event was missed; the store has it, and this one too
         else:
             self._ready.append(FeedEvent(sequence=sequence, event=json.loads(msg.data)))
         self._some.set()
 
     async def _catch_up(self) -> None:
-        """Read from the store what comes after the newest number we have handed out."""
+        """Read the events after the newest one handed out from the store."""
         self._behind = False
         self._ready.clear()
         try:
@@ -205,9 +203,9 @@ class _Listener:
 
 
 async def _stored_after(bus: Bus, bot_id: str, position: int) -> list[FeedEvent]:
-    """Return the oldest events after this number, some hundreds at most; possibly none. Raises BusAway.
+    """Return the oldest events after this number, at most `BATCH`; possibly none. Raises BusAway.
 
-    One request for many messages, which servers know from 2.11 on; an older one answers with a single message.
+    One request asks for many messages, which servers support from 2.11 on; an older one answers with a single message.
     """
     stored_events: list[FeedEvent] = []
     end_status: asyncio.Future[str] = asyncio.get_running_loop().create_future()

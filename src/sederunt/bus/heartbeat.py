@@ -1,6 +1,6 @@
 """Heartbeats: each process says every second that it is alive, what it can do and what it holds.
 
-Nothing is stored: each process keeps the last heartbeats that it heard. They are sent by the process's own event loop,
+Nothing is stored: each process remembers the last heartbeats that it heard. A process sends them from its event loop,
 so one that is frozen, overloaded or cut off falls silent by itself, whatever the message server believes of its
 connection.
 """
@@ -24,14 +24,14 @@ from sederunt.bus.tasks import end
 logger = log.get(component="bus")
 
 EVERY_S = 1.0
-SILENT_S = 6.0  # a process not heard for so long can do nothing for anybody now
-FORGOTTEN_S = 600.0  # … and for so long is not waited for any more
+SILENT_S = 6.0  # a process not heard for so long cannot be used now
+FORGOTTEN_S = 600.0  # … and for so long is forgotten
 
-OK = "ok"  # what a part says that passed its test
+OK = "ok"  # the state of a part that passed its test
 
-# The subjects keep their first name: processes of earlier versions are heard while an installation is upgraded.
+# The subjects keep their old names, so that processes of earlier versions are heard during an upgrade.
 _SUBJECT = "pulse.{}"
-_CALL = "pulses.call"  # whoever hears it sends a heartbeat at once
+_CALL = "pulses.call"  # every process that hears it sends a heartbeat at once
 
 Facts = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ class Heartbeat:
     name: str
     pid: int
     facts: Facts
-    heard_at: float  # monotonic, of whoever heard it
+    heard_at: float  # monotonic time of the hearing process
 
 
 class Heartbeats:
@@ -57,11 +57,11 @@ class Heartbeats:
 
     @property
     def listening_s(self) -> float:
-        """Return for how many seconds heartbeats have been heard here."""
+        """Return for how many seconds this process has listened for heartbeats."""
         return self._now() - self._began_at
 
     def hear(self, facts: Facts) -> None:
-        """Take one heartbeat; a last one takes its process from the list."""
+        """Take one heartbeat; a last one removes its process."""
         key = (str(facts["role"]), str(facts["name"]), int(facts["pid"]))
         if facts.get("last"):
             self._last.pop(key, None)
@@ -70,13 +70,11 @@ class Heartbeats:
         self._last[key] = Heartbeat(role=role, name=name, pid=pid, facts=facts, heard_at=self._now())
 
     def living(self, role: str | None = None) -> list[Heartbeat]:
-        """Return the processes that were heard just now, by role and name."""
+        """Return the processes heard within `SILENT_S`, by role and name."""
         return [heartbeat for heartbeat in self._known(role) if self.age_s(heartbeat) < SILENT_S]
 
     def silent(self, role: str | None = None) -> list[Heartbeat]:
-        """Return the processes that have fallen silent without saying that they end. One whose successor has taken its
-        name is not among them.
-        """
+        """Return the processes that fell silent without a last heartbeat and have no successor of their name."""
         living_names = {(heartbeat.role, heartbeat.name) for heartbeat in self.living(role)}
         return [p for p in self._known(role) if self.age_s(p) >= SILENT_S and (p.role, p.name) not in living_names]
 
@@ -99,13 +97,13 @@ def faults_of(heartbeat: Heartbeat) -> dict[str, str]:
 
 
 def is_resting(heartbeat: Heartbeat) -> bool:
-    """Return whether it is sent in the place of a process that rests: see `cli.rest`."""
+    """Return whether it stands for a process that rests: see `cli.rest`."""
     return bool(heartbeat.facts.get("resting"))
 
 
 @asynccontextmanager
 async def hearing(bus: Bus) -> AsyncIterator[Heartbeats]:
-    """Hear everybody's heartbeats for as long as the block lasts, from everybody at once at its beginning."""
+    """Hear everybody's heartbeats while the block runs; at its start everybody is asked for one at once."""
     heartbeats = Heartbeats()
 
     async def on_message(message: Msg) -> None:
@@ -124,10 +122,10 @@ async def hearing(bus: Bus) -> AsyncIterator[Heartbeats]:
 
 @asynccontextmanager
 async def beating(bus: Bus, role: str, name: str, facts: Callable[[], Awaitable[Facts]]) -> AsyncIterator[None]:
-    """Send this process's heartbeat every second for as long as the block lasts, and a last one at its end.
+    """Send this process's heartbeat every second while the block runs, and a last one at its end.
 
     Args:
-        facts: what to tell beside role, name and process; asked each time, and must be quick.
+        facts: returns what to send beside role, name and process; called each time, and must be quick.
     """
     identity = {"role": role, "name": name, "pid": os.getpid()}
     process = psutil.Process()

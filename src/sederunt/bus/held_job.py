@@ -1,4 +1,4 @@
-"""A job that is given to this process: kept ours while its handler works, settled when that ends. See `consume`."""
+"""A job given to this process: kept while its handler works, settled when that ends. See `consume`."""
 
 import asyncio
 import json
@@ -15,21 +15,21 @@ from sederunt.bus.tasks import end
 
 logger = log.get(component="bus")
 
-UNCONFIRMED = 5  # tries to settle a job with a server that is there, but may not know it any more
+UNCONFIRMED = 5  # tries to settle a job with a server that is up, but may not know the job any more
 _JUST_AFTER_S = 0.05
-OFFER_S = 30.0  # after which an offered job is another's that is given it: the one before came to nothing
-FAULT_PAUSE_S = 10.0  # before a job is given out again whose handler raised
+OFFER_S = 30.0  # after which an offered job may go to another process: the earlier taker has failed
+FAULT_PAUSE_S = 10.0  # before a job whose handler raised is given out again
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Finished, or nothing to do: the job is gone."""
+    """Finished, or nothing to do: the job is removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Somebody else holds it: nothing is said of it. The server takes the word of every holder that it ever had, so
-    that one who was cut off would end the job for the one who works at it now.
+    """Somebody else holds it: tell the server nothing. The server accepts answers from every holder that the job ever
+    had, so a holder that was cut off would end the job for the one who works on it now.
     """
 
 
@@ -42,7 +42,7 @@ class Redeliver:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """It will never succeed: the job is gone, and the server counts it as ended without success."""
+    """It will never succeed: the job is removed, and the server counts it as ended without success."""
 
 
 Outcome = Done | Leave | Redeliver | Drop
@@ -54,7 +54,7 @@ class JobDelivery:
 
     kind: str
     message: Mapping[str, Any]  # the JSON that was published
-    delivered: int  # how often it was given out, this time included, and without the times this process refused it
+    delivered: int  # how often it was given out, including this time, without this process's refusals
     published_at: datetime | None = None
     cut_off: asyncio.Event = field(default_factory=asyncio.Event)  # set when somebody else may hold it by now
     beside: bool = False  # its holder works on until we have taken its place: see `HeldJob.offer`
@@ -64,7 +64,7 @@ Handler = Callable[[JobDelivery], Awaitable[Outcome]]
 
 
 def awake() -> float:
-    """Return seconds that go on while this machine sleeps; the server's clock went on too."""
+    """Return seconds that also count while this machine sleeps, as the server's clock does."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
@@ -76,9 +76,7 @@ class JobOffer:
         self._taker: tuple[str, float] | None = None  # the handle of its delivery, and when it took the offer
 
     def is_for(self, handle: str) -> bool:
-        """Return whether the offer is for this asker: it is made to one at a time, and to another when that one
-        failed.
-        """
+        """Return whether the offer is for this asker: it is made to one at a time, and to another after `OFFER_S`."""
         taker = self._taker
         if taker is None or taker[0] == handle or awake() - taker[1] > OFFER_S:
             self._taker = handle, awake()
@@ -87,7 +85,7 @@ class JobOffer:
 
 
 class HeldJob:
-    """One running job: its handler, the task that keeps the job ours meanwhile, then the settling."""
+    """One running job: its handler, the task that keeps the job meanwhile, then the settling."""
 
     def __init__(
         self,
@@ -102,24 +100,25 @@ class HeldJob:
         self._sequence, self._id = key
         self._bus = bus
         self._handle = handle  # the subject on which the server hears about this delivery
-        self.handing_back = False  # nobody works at it any more, and whoever is given it shall
+        self.handing_back = False  # nobody works on it any more; the next holder shall
         self._offer = JobOffer()
         self._on_cut_off = on_cut_off
         self._confirmed_at = awake()
         self._nudge = asyncio.Event()
         self._settling = False
         self._keeper = asyncio.create_task(self._keep())
-        # Nothing of it is anywhere but in these tasks: nobody answers for a job at which nobody works.
+        # All state is in these tasks, so nobody answers for a job on which nobody works.
         self.task = asyncio.create_task(self._work(handler), name=f"{delivery.kind}:{self._id}")
 
     async def offer(self) -> bool:
-        """Give the job out again while we work on: the next holder begins beside us, and takes our place when it is
-        ready. From then on it settles the job. Returns False if the job has ended here.
+        """Give the job out again while we work on: the next holder starts beside us, and takes our place when ready.
+
+        From then on it settles the job. Returns False if the job has ended here.
         """
         if self._settling or self.task.done():
             return False
         self._offer.is_made = True
-        await end(self._keeper)  # the server shall hear of the job from its new holder alone
+        await end(self._keeper)  # only the new holder shall tell the server about the job
         await self._bus.confirm(self._handle, nak(0), within_s=2)
         return True
 
@@ -132,7 +131,7 @@ class HeldJob:
         return {"adopted": is_adopted, "holder": self._bus.name}
 
     def adopt(self, handle: str) -> None:
-        """Take over a second delivery of the job we are at: this is where it hears about us from now on."""
+        """Adopt a second delivery of our running job: the server hears about us by its handle from now on."""
         logger.info("running job delivered again", action="job_adopted", kind=self.delivery.kind, id=self._id)
         self._handle = handle
         self.extend_now()
@@ -143,7 +142,7 @@ class HeldJob:
     async def _work(self, handler: Handler) -> None:
         subscription: Subscription | None = None
         try:
-            # From now on whoever is given this job learns that it is here.
+            # From now on every process that is given this job learns that it is here.
             subscription = await self._bus.serve(streams.held_subject(self.delivery.kind, self._id), self._answer)
             outcome = await handler(self.delivery)
         except asyncio.CancelledError:
@@ -184,7 +183,7 @@ class HeldJob:
         self._nudge.clear()
 
     def _patience_s(self) -> float:
-        """Return a third of the ack wait, and less just before the two after which somebody else takes the job."""
+        """Return a third of the ack wait, or less just before two ack waits, when somebody else takes the job."""
         third_s = self._bus.settings.ack_wait_s / 3
         left_s = self._confirmed_at + 2 * self._bus.settings.ack_wait_s - awake()
         return min(third_s, left_s + _JUST_AFTER_S) if left_s > 0 else third_s
@@ -196,7 +195,7 @@ class HeldJob:
             self._on_cut_off()
 
     async def _settle(self, outcome: Done | Redeliver | Drop) -> None:
-        """Tell the server until it has confirmed; a lost word would bring the job back for nothing."""
+        """Tell the server until it has confirmed; a lost message would bring the job back for nothing."""
         match outcome:
             case Done():
                 word = b"+ACK"

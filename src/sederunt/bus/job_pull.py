@@ -1,4 +1,4 @@
-"""Asking the message server for jobs: one question at a time, while there is room."""
+"""Ask the message server for jobs: one request at a time, while there is room."""
 
 import asyncio
 import json
@@ -13,19 +13,19 @@ from sederunt.bus.connection import Bus, Subscription
 
 logger = log.get(component="bus")
 
-# How long the server may keep our question for a job open, at most: half of the ack wait where that is less. The open
-# question of a machine without power swallows a job, and shall be void before its own jobs are given out again.
+# How long the server keeps our request for a job open: this, or half of the ack wait if that is less. The open request
+# of a machine without power swallows a job, and must expire before that machine's own jobs are given out again.
 PULL_S = 30.0
-SETTLE_S = 1.5  # after a connect, before jobs are taken; a client looks for the server four times a second
-ROOM_S = 0.5  # how often a full holder looks whether there is room again
-REFUSED_PAUSE_S = 0.25  # after a question the server would not take
+SETTLE_S = 1.5  # after a connect, before jobs are taken; a client tries to reconnect four times a second
+ROOM_S = 0.5  # how often a full holder looks for room
+REFUSED_PAUSE_S = 0.25  # after a request that the server refused
 
 
 class JobPull:
-    """Keeps one question open for jobs of a kind, and knows when it is answered or void.
+    """Keeps one request open for jobs of a kind, until it is answered or void.
 
     Args:
-        given: is told each job that the server gives out.
+        given: called with each job that the server gives out.
         has_room: whether another job can be taken now.
     """
 
@@ -59,32 +59,32 @@ class JobPull:
         self._void()
 
     async def close(self) -> None:
-        """Hear no more answers: the server gives nothing to a question that nobody listens for."""
+        """Close the subscription: the server gives no job to a request without a listener."""
         if self._subscription is not None:
             await self._subscription.close()
 
     def back(self) -> None:
-        """Hear that the bus is connected again: the question is lost, and holders come back first."""
+        """Note that the bus is connected again: the request is lost, and holders come back first."""
         self._settled_at = time.monotonic() + SETTLE_S
         self._void()
 
     def wake(self) -> None:
-        """Look whether there is room; an open question stays open."""
+        """Look whether there is room; an open request stays open."""
         self._changed.set()
 
     async def _ask(self, inbox: str) -> None:
-        """Ask for one job and wait until the server has answered, something else changed, or the question is void."""
+        """Ask for one job; wait until the server has answered, or the request is void."""
         self._is_open = True
         pull_s = min(PULL_S, self._bus.settings.ack_wait_s / 2)
         question = json.dumps({"batch": 1, "expires": int(pull_s * 1e9)}).encode()
         await self._bus.tell(streams.next_subject(streams.QUEUES[self._kind]), question, reply=inbox)
-        # A lost question (the server died over it) is asked again when the bus is back, or at the latest now:
+        # A lost request (the server died meanwhile) is repeated when the bus is back, or at the latest now:
         deadline = time.monotonic() + (pull_s + 2 if self._bus.connected else 1)
         while self._is_open and time.monotonic() < deadline:
             await self._wait(deadline - time.monotonic())
 
     async def _answered(self, msg: Msg) -> None:
-        """Take in the server's answer: a job, or a status that says there is none."""
+        """Handle the server's answer: a job, or a status that says there is none."""
         if msg.reply.startswith("$JS.ACK."):
             await self._given(msg)
         elif msg.headers and msg.headers.get("Status") not in ("404", "408", "100"):

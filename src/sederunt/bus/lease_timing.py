@@ -1,8 +1,8 @@
 """Check settings of the message server and of our leases that would break the promised takeover time.
 
-What a server believes of its connections decides nothing here (see `silent_holder`), so its pings are not checked.
-What does decide is: the time after which a job is given on, whether all processes mean the same one, how many
-servers keep the queues, and what a server is able to do.
+What a server believes of its connections does not matter (see `silent_holder`), so its pings are not checked. What
+matters: the time after which a job goes to another holder, whether all processes use the same one, how many servers
+keep the queues, and what a server can do.
 """
 
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from sederunt.bus.connection import Bus
 from sederunt.bus.embedded import OLDEST_SERVER
 from sederunt.bus.silent_holder import MARGIN_S
 
-BACK_S = 30.0  # after which a bot is in its meeting again, whatever became of its host
-ELECTION_S = 9.0  # that the servers of a cluster may take to agree on another leader; nobody is answered meanwhile
+BACK_S = 30.0  # within which a bot is in its meeting again, whatever became of its host
+ELECTION_S = 9.0  # how long a cluster may take to elect another leader; nobody is answered meanwhile
 LARGEST_BYTES = 1_000_000  # of one message of ours
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BusFacts:
-    """What was found when a process connected."""
+    """What a process found when it connected."""
 
     ack_wait_s: float
-    ack_wait_before_s: float | None  # as another process had declared it; None where nobody had
+    ack_wait_before_s: float | None  # as another process had declared it; None if nobody had
     replicas: int
     servers: int  # that the client knows of
     local: bool  # every one of them on this machine
@@ -30,7 +30,7 @@ class BusFacts:
 
 
 def facts_of(bus: Bus) -> BusFacts:
-    """Return what is known once a bus is connected."""
+    """Return the facts about a connected bus."""
     client = bus.client
     version = client.connected_server_version
     return BusFacts(

@@ -1,12 +1,12 @@
 """Wait for a job's holder that does not answer while the message server still believes it connected.
 
 A machine that loses its power or its network says no goodbye: the server keeps its subscriptions for minutes, so a
-question to it is not refused at once ("no responders") but lost. The server's belief therefore decides nothing here.
-Whoever is given such a job keeps it by confirmed acknowledgements, asks the holder again and again, and takes the job
-when the holder has been silent for longer than the two ack waits after which that one leaves by itself.
+question to it is lost instead of being refused at once ("no responders"). The server's belief therefore does not matter
+here. A process that is given such a job keeps it by confirmed acknowledgements, asks the holder repeatedly, and takes
+the job when the holder has been silent for longer than the two ack waits after which it leaves by itself.
 
-Only a wait in which the server confirms each round counts. While the server is down or frozen a living holder cannot
-answer either, and nobody else can have been given anything.
+A wait counts only if the server confirms each round. While the server is down or frozen, a living holder cannot answer
+either, and nobody else is given anything.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from sederunt.bus.connection import Bus, BusAway, NoResponder
 
 ASK_S = 1.0  # how long a holder may take to say that it holds a job
 ASK_EVERY_S = 2.0  # between two questions to a holder that did not answer
-MARGIN_S = 1.0  # that a holder may take to notice that its two ack waits are over
+MARGIN_S = 1.0  # how long a holder may take to notice that its two ack waits are over
 
 
 class Holder(StrEnum):
-    """What was learned of the holder of a job."""
+    """What was learned about the holder of a job."""
 
-    ADOPTED = "adopted"  # it is at this very job, and hears about it from now on by our delivery
-    HANDING_OVER = "handing_over"  # it works on until whoever asks has taken its place
-    BUSY = "busy"  # it is at another job of this resource
+    ADOPTED = "adopted"  # it works on this very job, and uses our delivery from now on
+    HANDING_OVER = "handing_over"  # it works on until the asker has taken its place
+    BUSY = "busy"  # it works on another job of this resource
     GONE = "gone"  # nobody answers for the resource
     SILENT = "silent"  # somebody is connected for it, but did not answer
     UNKNOWN = "unknown"  # the server did not confirm that we have the job
@@ -50,10 +50,10 @@ async def ask(bus: Bus, subject: str, question: Mapping[str, Any]) -> Holder:
 async def wait_out(bus: Bus, subject: str, question: Mapping[str, Any], *, proven_s: float) -> Holder:
     """Ask until somebody answers, or the holder has been silent for two ack waits (SILENT).
 
-    A late answer counts: a holder on a busy machine may need seconds for each, and is alive.
+    A late answer counts: a holder on a busy machine may need seconds for each answer, and is alive.
 
     Args:
-        proven_s: how long it had been silent before: that a job is given out again proves one ack wait.
+        proven_s: how long it has been silent already: a job that is given out again proves one ack wait.
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + 2 * bus.settings.ack_wait_s + MARGIN_S - proven_s

@@ -1,4 +1,4 @@
-"""The one table of streams and queues, their subjects, and the call that makes the server match it."""
+"""The table of streams and queues, their subjects, and the function that makes the server match it."""
 
 import contextlib
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from nats.js.errors import BadRequestError, NotFoundError
 # How long the server remembers message ids. An outbox row is repeated within seconds of a crash, or after an outage.
 DUPLICATE_WINDOW_S = 3600.0
 
-# A listener may come back this late and still read on where it was; the longest meeting lasts four hours.
+# A listener may come back this late and continue where it was; the longest meeting lasts four hours.
 FEED_AGE_S = 12 * 3600.0
 FEED_BYTES = 2 << 30
 
@@ -63,12 +63,12 @@ QUEUES: Mapping[str, Queue] = {
     )
 }
 
-ALL_JOBS = "job.>"  # on which whoever only listens hears each job that is published
+ALL_JOBS = "job.>"  # subscribers hear each job that is published
 FEEDS = "FEEDS"
 
 
 def job_subject(kind: str, resource_id: UUID | str) -> str:
-    """Return where a job is published. The id in the subject lets the queue be asked about one resource."""
+    """Return the subject of a job. Its id makes it possible to ask the queue about one resource."""
     return f"job.{QUEUES[kind].kind}.{resource_id}"
 
 
@@ -77,7 +77,7 @@ def command_subject(bot_id: UUID | str) -> str:
 
 
 def place_subject(bot_id: UUID | str, epoch: int) -> str:
-    """Return where the holder of a bot that has this epoch is asked to give up its place."""
+    """Return the subject on which the holder of a bot with this epoch is asked to give up its place."""
     return f"bot.{bot_id}.place.{epoch}"
 
 
@@ -87,7 +87,7 @@ def held_subject(kind: str, resource_id: UUID | str) -> str:
 
 
 def holds_subject(host: str) -> str:
-    """Return where a host is asked what it holds. Dots and blanks of a host name would be tokens of the subject."""
+    """Return the subject on which a host is asked what it holds. Dots and blanks in a name would split it."""
     return f"host.{_token(host)}.holds"
 
 
@@ -97,12 +97,12 @@ def windows_subject(host: str) -> str:
 
 
 def account_check_subject(host: str) -> str:
-    """Return where a host is asked whether a meeting account still gets in."""
+    """Return the subject on which a host is asked whether a meeting account still gets in."""
     return f"host.{_token(host)}.account-check"
 
 
 def window_subject(window_id: str, what: str) -> str:
-    """Return where one such window is asked: to `look`, to `act`, to `end`."""
+    """Return the subject on which a sign-in window is asked to `look`, `act` or `end`."""
     return f"window.{window_id}.{what}"
 
 
@@ -115,12 +115,12 @@ def events_subject(bot_id: UUID | str) -> str:
 
 
 def live_subject(bot_id: UUID | str) -> str:
-    """Return where the server repeats each stored event with its sequence number."""
+    """Return the subject on which the server repeats each stored event with its sequence number."""
     return f"live.{bot_id}.events"
 
 
 def audio_subject(bot_id: UUID | str) -> str:
-    """Return where a bot's audio is published. It is not kept: who is not there does not hear it."""
+    """Return the subject of a bot's audio. It is not stored: only present listeners hear it."""
     return f"feed.{bot_id}.audio"
 
 
@@ -137,12 +137,12 @@ def next_subject(queue: Queue) -> str:
 
 
 def direct_get_subject(stream: str) -> str:
-    """Return where any server that has the stream's messages is asked for some of them."""
+    """Return the subject on which any server with the stream's messages is asked for some of them."""
     return f"$JS.API.DIRECT.GET.{stream}"
 
 
 async def declare(js: JetStreamContext, *, ack_wait_s: float, replicas: int) -> None:
-    """Make streams and consumers what the table says. Safe to repeat, and from many processes at once."""
+    """Make streams and consumers match the table. Safe to repeat, also from many processes at once."""
     for queue in QUEUES.values():
         await _declare_stream(
             js,
@@ -164,7 +164,7 @@ async def declare(js: JetStreamContext, *, ack_wait_s: float, replicas: int) -> 
                 durable_name=queue.kind,
                 ack_policy=AckPolicy.EXPLICIT,
                 ack_wait=ack_wait_s,
-                max_deliver=-1,  # giving up is decided by the table of retries, where the resource can be told
+                max_deliver=-1,  # the table of retries decides when to give up, and can tell the resource
                 max_ack_pending=MAX_HELD,
                 filter_subject=queue.subjects,
             ),
@@ -173,7 +173,7 @@ async def declare(js: JetStreamContext, *, ack_wait_s: float, replicas: int) -> 
 
 
 async def declared_ack_wait_s(js: JetStreamContext) -> float | None:
-    """Return the ack wait of the hosts' queue as it is declared; None where it is not declared yet."""
+    """Return the declared ack wait of the hosts' queue; None if it is not declared yet."""
     queue = QUEUES["attend"]
     try:
         ack_wait_s: float | None = (await js.consumer_info(queue.stream, queue.kind)).config.ack_wait
@@ -208,7 +208,7 @@ async def _declare_stream(js: JetStreamContext, config: StreamConfig) -> None:
 
 
 async def queued(js: JetStreamContext, queue: Queue) -> frozenset[str]:
-    """Return ids of the resources for which this queue holds a job, waiting or given out."""
+    """Return the ids of the resources with a job in this queue, waiting or given out."""
     prefix = f"job.{queue.kind}."
     try:
         info = await js.stream_info(queue.stream, subjects_filter=queue.subjects)

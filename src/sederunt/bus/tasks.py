@@ -1,11 +1,11 @@
-"""Ending tasks that talk to NATS."""
+"""End tasks that talk to NATS."""
 
 import asyncio
 from typing import Any
 
 
 async def end(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel until they are over.
+    """Cancel the tasks until they have ended.
 
     Once is not enough: before Python 3.12 `asyncio.wait_for`, on which the client's requests are built, swallows a
     cancellation that comes in the same moment as the answer, and a loop around it goes on.

@@ -1,9 +1,9 @@
 """Set aside files of the message server that a power cut left half written, so that it starts again.
 
-The server mends a torn stream by itself: it drops the messages that it cannot read, and housekeeping puts their jobs
-back. It does not mend a torn state of a consumer (how far it came, what is given out): it refuses the queue for good.
-That state is set aside here. The queue's messages are still there and are given out again; a holder that is at work on
-one of them takes the new delivery over, so that nothing starts twice.
+The server repairs a torn stream by itself: it drops the messages that it cannot read, and housekeeping puts their jobs
+back. It does not repair a torn consumer state (its position, and what is given out): it refuses the queue for good.
+That state is set aside here. The queue's messages are still there and are given out again; a holder that works on one
+of them adopts the new delivery, so that nothing starts twice.
 """
 
 import asyncio
@@ -29,9 +29,9 @@ RETRY_S = 0.2
 
 
 async def mend(server: EmbeddedServer, bus: BusSettings) -> list[Path]:
-    """Declare the queues of a server that has just started; set aside what keeps it from serving one.
+    """Declare the queues of a server that has just started; set aside files that keep it from serving one.
 
-    Returns where torn files are now. A server that is not ready in time is left to the roles, which say so.
+    Returns the new places of torn files. A server that is not ready in time is left to the roles, which report it.
     """
     client = Client()
     moved_files: list[Path] = []
@@ -52,7 +52,7 @@ async def mend(server: EmbeddedServer, bus: BusSettings) -> list[Path]:
 
 
 async def _ignored(_error: Exception) -> None:
-    """Hear that the server is not there yet."""
+    """Ignore that the server is not up yet."""
 
 
 async def _declared(js: JetStreamContext, server: EmbeddedServer, bus: BusSettings) -> list[Path]:
@@ -70,12 +70,12 @@ async def _declared(js: JetStreamContext, server: EmbeddedServer, bus: BusSettin
 
 
 async def _refused(js: JetStreamContext, store: Path) -> list[Path]:
-    """Return the folders of consumers that the server has files of and does not know."""
+    """Return the folders of consumers that the server has files for but does not know."""
     refused_folders: list[Path] = []
     for queue in streams.QUEUES.values():
         try:
             consumers = {info.name for info in await js.consumers_info(queue.stream)}
-        except NotFoundError:  # its own description is torn: it is declared anew once the queues before it serve
+        except NotFoundError:  # its own description is torn: it is declared again once the queues before it work
             continue
         for folder in store.glob(f"jetstream/*/streams/{queue.stream}/obs/{queue.kind}"):
             refused_folders += [folder] if queue.kind not in consumers else []

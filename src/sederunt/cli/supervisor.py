@@ -217,7 +217,7 @@ class Supervisor:
     async def collect_ended(self) -> int:
         """Collect strays that have ended; return how many.
 
-        This process is their parent in init's place; nobody else collects them, and each occupies a process id until then.
+        This process is their parent in init's place; nobody else collects them, and each occupies a process id.
         """
         async with self._one_at_a_time:
             ended_strays = [stray for stray in self._strays() if _has_ended(stray)]
