@@ -1,4 +1,4 @@
-"""Who may do what, and the secrets they left with us: API keys, vendors' credentials, meeting accounts.
+"""Permissions, and the secrets that callers entrust to us: API keys, vendors' credentials, meeting accounts.
 
 Every secret is sealed to its place before it reaches a row (`sealing`), and opened only where it is used.
 """

@@ -1,4 +1,4 @@
-"""Whether a vendor accepts a key: asked when somebody enters it, by the vendor's cheapest call that needs one."""
+"""Check whether a vendor accepts a key when somebody enters it, by the vendor's cheapest call that needs one."""
 
 import asyncio
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _REJECTED = frozenset({ProviderFault.AUTH, ProviderFault.PAYMENT})
 
 
 class KeyVerdict(StrEnum):
-    """What a vendor says of a key."""
+    """A vendor's answer about a key."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
@@ -26,7 +26,7 @@ class KeyVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckedKey:
-    """A verdict, and the sentence for people."""
+    """A verdict, and a sentence for people."""
 
     verdict: KeyVerdict
     message: str

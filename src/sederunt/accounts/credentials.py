@@ -35,7 +35,7 @@ class Credential:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenCredential:
-    """What a vendor wants to see."""
+    """A credential with its key."""
 
     provider: str
     key: str = field(repr=False)
@@ -44,7 +44,7 @@ class OpenCredential:
 
 
 class CredentialStore:
-    """The credentials of all accounts; each question names its account."""
+    """The credentials of all accounts; each call names its account."""
 
     def __init__(self, database: Database, sealer: Sealer) -> None:
         self._vault = Vault(database)
@@ -61,8 +61,8 @@ class CredentialStore:
         organisation: str | None = None,
         most: float = math.inf,
     ) -> Credential:
-        """Keep a key. Raises InvalidConfig for a provider we do not know, or one that takes no key; LimitReached where
-        the account has `most` credentials.
+        """Store a key. Raises InvalidConfig for an unknown provider, or one that takes no key; LimitReached if the
+        account has `most` credentials.
         """
         names = [name for name, row in providers().items() if row.needs_key]
         if provider not in names:
@@ -103,11 +103,11 @@ class CredentialStore:
         return ListPage(items=[_shown(row) for row in row_page.items], cursor=row_page.cursor)
 
     async def get(self, credential_id: UUID, account_id: UUID) -> Credential:
-        """Return one of them, closed. Raises NotFound."""
+        """Return a credential without its key. Raises NotFound."""
         return _shown(await self._vault.credential(credential_id, account_id))
 
     async def open(self, credential_id: UUID, account_id: UUID) -> OpenCredential:
-        """Return one of them with its key. Raises NotFound, SetupError when the sealing key is gone."""
+        """Return a credential with its key. Raises NotFound, SetupError if the sealing key is gone."""
         row = await self._vault.credential(credential_id, account_id)
         return OpenCredential(
             provider=row.provider,
@@ -117,7 +117,7 @@ class CredentialStore:
         )
 
     async def remove(self, credential_id: UUID, account_id: UUID) -> None:
-        """Forget it. Raises NotFound."""
+        """Remove a credential. Raises NotFound."""
         await self._vault.remove_credential(credential_id, account_id)
         logger.info("A credential was removed.", action="credential_removed", credential_id=str(credential_id))
 

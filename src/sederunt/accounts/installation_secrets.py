@@ -1,4 +1,4 @@
-"""Secrets that every process of one installation shares, made at the first use and kept sealed in the database."""
+"""Secrets that all processes of an installation share, made at the first use and stored sealed in the database."""
 
 import secrets
 
@@ -7,7 +7,7 @@ from sederunt.database.accounts import InstallationSecrets
 from sederunt.database.engine import Database
 
 PEPPER = "api_key_pepper"
-LINKS = "signed_links"  # what download addresses are signed with
+LINKS = "signed_links"  # signs download addresses
 
 
 async def installation_secret(database: Database, sealer: Sealer, name: str) -> bytes:

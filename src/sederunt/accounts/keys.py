@@ -25,8 +25,8 @@ logger = log.get(component="accounts")
 
 _PREFIX = "sk_"
 _SHOWN = 11  # characters of a key that lists show: "sk_" and 8 more of 43
-_TRUSTED_S = 3.0  # how long an answer is believed: the longest a revoked key still works
-_NOTED_EVERY = timedelta(minutes=1)  # `last_used_at` is no more exact than this
+_TRUSTED_S = 3.0  # how long an answer is cached: the longest time that a revoked key still works
+_NOTED_EVERY = timedelta(minutes=1)  # the precision of `last_used_at`
 _MOST_TRUSTED = 10_000
 
 
@@ -44,7 +44,7 @@ EVERYTHING = frozenset(Scope)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who a request comes from."""
+    """The sender of a request."""
 
     account_id: UUID
     key_id: UUID | None  # None: a person's session
@@ -52,7 +52,7 @@ class Caller:
     scopes: frozenset[Scope] = EVERYTHING
     manages: bool = True  # keys, credentials, webhook secrets, people
     person_id: UUID | None = None
-    session: bytes = b""  # digest of a person's session
+    session: bytes = b""  # digest of a person's session token
 
     @property
     def holder(self) -> bytes:
@@ -67,12 +67,12 @@ class _Trusted:
 
 
 def scopes_of(key: ApiKey) -> frozenset[Scope]:
-    """Return what a key may do. A word that a newer version wrote means nothing here."""
+    """Return what a key may do. Ignores scopes of newer versions."""
     return frozenset(scope for scope in Scope if scope in key.scopes.split())
 
 
 class Keys:
-    """Makes API keys, and finds the account of a key."""
+    """The API keys: makes them, and finds the account of a key."""
 
     def __init__(self, database: Database, pepper: bytes, clock: Clock | None = None) -> None:
         self._accounts = Accounts(database)
@@ -95,9 +95,9 @@ class Keys:
         expires_at: datetime | None = None,
         most: float = math.inf,
     ) -> tuple[str, ApiKey]:
-        """Make a key: (the key, what is kept of it). It cannot be shown again.
+        """Make a key; return it with its stored form. It cannot be shown again.
 
-        Raises LimitReached where the account has `most` keys that work.
+        Raises LimitReached if the account has `most` working keys.
         """
         text = _PREFIX + secrets.token_urlsafe(32)
         now = self._clock.now()
@@ -125,7 +125,7 @@ class Keys:
         return await self._accounts.key_page(account_id, page)
 
     async def revoke(self, account_id: UUID, key_id: UUID) -> None:
-        """Revoke a key: within 5 seconds no process answers to it any more. Raises NotFound."""
+        """Revoke a key: within 5 seconds no process accepts it any more. Raises NotFound."""
         await self._accounts.revoke_key(account_id, key_id)
         self._trusted.clear()
         logger.info("An API key was revoked.", action="key_revoked", key_id=str(key_id))
@@ -133,10 +133,10 @@ class Keys:
     async def rotate(
         self, account_id: UUID, key_id: UUID, overlap: timedelta, *, most: float = math.inf
     ) -> tuple[str, ApiKey]:
-        """Make a key that may do what this one may, which itself works on for `overlap`: (the key, what is kept of it).
+        """Make a key with the same scopes; return it with its stored form. The old key still works for `overlap`.
 
-        The successor lives as long as the first one was given at its making. Raises NotFound for a key that is not
-        there, or is over; LimitReached where the account has `most` keys that work.
+        The new key gets the lifetime that the old one was made with. Raises NotFound for a key that does not exist or
+        has ended; LimitReached if the account has `most` working keys.
         """
         now = self._clock.now()
         old_key = await self._accounts.working_key(account_id, key_id)
@@ -156,7 +156,7 @@ class Keys:
         return new_key
 
     async def caller(self, text: str) -> Caller:
-        """Return whose key this is. Raises Unauthorized for one that is unknown, revoked or expired."""
+        """Return the owner of a key. Raises Unauthorized for one that is unknown, revoked or expired."""
         digest = self._digest(text)
         cached = self._trusted.get(digest)
         if cached is not None and cached.until > self._clock.monotonic():
@@ -176,7 +176,7 @@ class Keys:
         return caller
 
     async def close(self) -> None:
-        """Wait for what is still to be noted."""
+        """Wait until the last uses of keys are noted."""
         await asyncio.gather(*self._notes, return_exceptions=True)
 
     def _digest(self, text: str) -> bytes:

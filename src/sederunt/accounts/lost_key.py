@@ -1,4 +1,4 @@
-"""What to do where the sealing key is gone: use no other one unawares, and forget what nothing opens any more."""
+"""Handle a lost sealing key: never use another one unnoticed, and remove what no key opens any more."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,12 @@ Lost = Mapping[SealedColumn, Sequence[tuple[Any, bytes]]]  # place → (row, sea
 
 
 async def open_sealer(database: Database, settings: Settings) -> Sealer:
-    """Load the sealer of an installation; its key is made at the first use alone.
+    """Load the sealer of an installation; only the first use makes its key.
 
-    Raises SetupError where the database holds secrets and no key is here: with another one the installation would
-    look as if it had a key, and be dead all the same.
+    Raises SetupError if the database holds secrets and there is no key: with a new one the installation would seem to
+    have its key, and yet open nothing.
     """
-    # Looked for again at last: another process may have made it meanwhile, and sealed with it.
+    # The last look is for another process, which may have made the key meanwhile and sealed with it.
     if not has_key(settings) and await holds_sealed(database) and not has_key(settings):
         raise SetupError(
             f"The database holds sealed secrets, and their key is not here: bring back {settings.data / KEY_FILE}, or "
@@ -31,12 +31,12 @@ async def open_sealer(database: Database, settings: Settings) -> Sealer:
 
 
 def sealer_at_hand(settings: Settings) -> Sealer:
-    """Load the sealer with the keys there are. Without any it opens nothing, and nothing is written."""
+    """Load the sealer with the existing keys. Without any it opens nothing, and no key is written."""
     return load_sealer(settings) if has_key(settings) else Sealer([secrets.token_urlsafe(32)])
 
 
 async def unopened(database: Database, sealer: Sealer) -> Lost:
-    """Return every stored secret that does not open; places without any are left out."""
+    """Return every stored secret that does not open, without places that have none."""
     values_by_place = {
         place: [
             (row, sealed)
@@ -49,11 +49,13 @@ async def unopened(database: Database, sealer: Sealer) -> Lost:
 
 
 async def forget(database: Database, unreadable: Lost) -> int:
-    """Remove secrets that do not open; returns how many API keys were revoked with them."""
+    """Remove secrets that do not open; return how many API keys were revoked with them."""
     revoked_count = 0
     for place, values in unreadable.items():
         for row, sealed in values:
-            if place.table == "house_secrets" and row == PEPPER:  # what keys were digested under: none is found again
+            if (
+                place.table == "house_secrets" and row == PEPPER
+            ):  # without the pepper of their digests no API key is found again
                 revoked_count = await Accounts(database).revoke_all_keys()
             await remove_sealed(database, place, row, sealed)
     return revoked_count

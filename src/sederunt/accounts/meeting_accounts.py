@@ -1,6 +1,6 @@
-"""Keep the accounts that bots sign in with at a meeting site: a browser's state, or an address and a password.
+"""Store the accounts that bots sign in with at a meeting site: a browser's state, or an address and a password.
 
-Where a site takes a short-lived token instead, its caller passes it with the bot, sealed in the bot's own row.
+If a site takes a short-lived token instead, the caller sends it with the bot, and it is sealed in the bot's own row.
 """
 
 import json
@@ -36,7 +36,7 @@ def no_accounts(service: Service) -> str:
 
 
 class AccountVerdict(StrEnum):
-    """What a site said when a meeting account was tried there."""
+    """A site's answer when a meeting account was tried there."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
@@ -45,7 +45,7 @@ class AccountVerdict(StrEnum):
 
     @property
     def sentence(self) -> str:
-        """Return it for people, with what to do."""
+        """Return a sentence for people that says what to do."""
         return _SENTENCES[self]
 
 
@@ -71,7 +71,7 @@ class MeetingAccount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignIn:
-    """What a browser needs to be that account: a state, a password, or both."""
+    """What a browser needs to sign in with an account: a state, a password, or both."""
 
     service: Service
     email: str
@@ -80,7 +80,7 @@ class SignIn:
 
 
 class MeetingAccounts:
-    """The meeting accounts of all tenants; each question names its tenant."""
+    """The meeting accounts of all tenants; each call names its tenant."""
 
     def __init__(self, database: Database, sealer: Sealer) -> None:
         self._vault = Vault(database)
@@ -88,8 +88,8 @@ class MeetingAccounts:
         self._clock = database.clock
 
     async def add(self, account_id: UUID, sign_in: SignIn, *, most: float = math.inf) -> MeetingAccount:
-        """Keep an account. Raises InvalidConfig for a service without sign-in, or where nothing secret is given;
-        LimitReached where the tenant has `most` meeting accounts.
+        """Store an account. Raises InvalidConfig for a service without sign-in, or without password and state;
+        LimitReached if the tenant has `most` meeting accounts.
         """
         if sign_in.service not in services_taking(AccountKind.SESSION):
             raise InvalidConfig({"service": [no_accounts(sign_in.service)]})
@@ -111,7 +111,7 @@ class MeetingAccounts:
         return _shown(row)
 
     async def keep_state(self, account_id: UUID, sign_in: SignIn) -> MeetingAccount:
-        """Keep a browser that is signed in: of an account of this service and address in place of its old state."""
+        """Store the state of a signed-in browser; it replaces that of an account with this service and address."""
         assert sign_in.state is not None, "there is a state to keep"
         for meeting_account in await self.of(account_id):
             if (meeting_account.service, meeting_account.email) == (sign_in.service, sign_in.email):
@@ -129,24 +129,24 @@ class MeetingAccounts:
         return ListPage(items=[_shown(row) for row in row_page.items], cursor=row_page.cursor)
 
     async def get(self, meeting_account_id: UUID, account_id: UUID) -> MeetingAccount:
-        """Return one of them, closed. Raises NotFound."""
+        """Return a meeting account without its secrets. Raises NotFound."""
         return _shown(await self._vault.meeting_account(meeting_account_id, account_id))
 
     async def open(self, meeting_account_id: UUID, account_id: UUID) -> SignIn:
-        """Return one of them, opened. Raises NotFound, SetupError when the sealing key is gone."""
+        """Return a meeting account with its secrets. Raises NotFound, SetupError if the sealing key is gone."""
         row = await self._vault.meeting_account(meeting_account_id, account_id)
         secret = json.loads(self._sealer.open(row.secret, *_PLACE, row.id))
         return SignIn(service=Service(row.service), email=row.email, **secret)
 
     async def renew_state(self, meeting_account_id: UUID, account_id: UUID, state: Mapping[str, Any]) -> None:
-        """Keep what the browser remembers after a visit: sites prolong a sign-in that is used. Raises NotFound."""
+        """Store the browser's state after a visit: sites prolong a sign-in that is used. Raises NotFound."""
         sign_in = await self.open(meeting_account_id, account_id)
         new_sign_in = SignIn(service=sign_in.service, email=sign_in.email, password=sign_in.password, state=state)
         sealed = self._sealer.seal(_text(new_sign_in), *_PLACE, meeting_account_id)
         await self._vault.renew_meeting_account(meeting_account_id, account_id, sealed)
 
     async def remove(self, meeting_account_id: UUID, account_id: UUID) -> None:
-        """Forget it. Raises NotFound."""
+        """Remove a meeting account. Raises NotFound."""
         await self._vault.remove_meeting_account(meeting_account_id, account_id)
         logger.info(
             "A meeting account was removed.",

@@ -1,9 +1,9 @@
 """Ask an OpenID provider who somebody is: the authorisation code flow with PKCE, a state and a nonce.
 
-Nothing that a browser brings back is believed: the code is exchanged with the provider itself, and the token it gives
+Nothing that a browser brings back is trusted: the code is exchanged with the provider itself, and the resulting token
 must be signed by one of its keys, for us, now, and for this very attempt.
 
-The libraries for it are loaded by the first sign-in: most installations have no provider.
+The first sign-in loads the libraries: most installations have no provider.
 """
 
 import json
@@ -23,12 +23,12 @@ from sederunt.errors import SetupError, SignInFailed
 from sederunt.settings import OidcSettings
 
 ATTEMPT_S = 600  # how long somebody may take at the provider
-METADATA_S = 3600  # how long a provider's own description is believed
+METADATA_S = 3600  # how long a provider's own description is cached
 TIMEOUT_S = 10.0
 MOST_BYTES = 1_000_000
 LEEWAY_S = 60
 LONGEST_SUBJECT = 255
-# Signatures that need the provider's private key. One by a shared secret, or none, is no signature of theirs.
+# Signatures that need the provider's private key. A shared secret, or no signature, proves nothing.
 ALGORITHMS = frozenset(f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)) | {
     "EdDSA",
     "Ed25519",
@@ -41,29 +41,29 @@ logger = log.get(component="accounts")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignInAttempt:
-    """What one try to sign in takes along, sealed, in the browser that it began in."""
+    """The state of one sign-in attempt, which its browser keeps sealed."""
 
     state: str
     nonce: str
     verifier: str
     began_at: float
-    next: str  # where it leads to
-    person_id: str = ""  # of somebody who links their identity; empty: it signs in
+    next: str  # where it leads afterwards
+    person_id: str = ""  # of a person who links their identity; empty for a sign-in
 
     @classmethod
     def begin(cls, clock: Clock, next_path: str, person_id: str = "") -> "SignInAttempt":
-        """Return a fresh one."""
+        """Return a new attempt."""
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         now = clock.now().timestamp()
         return cls(state=state, nonce=nonce, verifier=verifier, began_at=now, next=next_path, person_id=person_id)
 
     def sealed(self, sealer: Sealer) -> str:
-        """Return it as a cookie's value."""
+        """Return the attempt as a cookie's value."""
         return sealer.seal(json.dumps(asdict(self)), *_PLACE).hex()
 
     @classmethod
     def opened(cls, cookie: str, state: str, sealer: Sealer, clock: Clock) -> "SignInAttempt":
-        """Return the attempt that a cookie holds. Raises SignInFailed where it is not this state's, or is too old."""
+        """Return the attempt in a cookie. Raises SignInFailed if it belongs to another state, or is too old."""
         try:
             attempt = cls(**json.loads(sealer.open(bytes.fromhex(cookie), *_PLACE)))
         except (ValueError, TypeError, SetupError):
@@ -77,18 +77,18 @@ class SignInAttempt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Metadata:
-    """What a provider says of itself."""
+    """A provider's description of itself."""
 
     authorization_endpoint: str
     token_endpoint: str
     jwks_uri: str
     userinfo_endpoint: str
-    by_post: bool  # it takes a client's secret in the body only
-    names_itself: bool  # each answer that it sends through the browser carries its issuer
+    by_post: bool  # it accepts a client's secret only in the body
+    names_itself: bool  # its answers through the browser carry its issuer
 
 
 class OpenIdProvider:
-    """One provider, as the settings name it."""
+    """The provider of the settings."""
 
     def __init__(self, settings: OidcSettings, clock: Clock) -> None:
         assert settings.issuer is not None, "there is a provider"
@@ -97,11 +97,11 @@ class OpenIdProvider:
 
     @property
     def issuer(self) -> str:
-        """Return the name that its subjects are kept under."""
+        """Return the name under which its subjects are stored."""
         return self._issuer
 
     async def address(self, attempt: SignInAttempt, redirect_uri: str) -> str:
-        """Return where the browser is sent to. Raises SignInFailed where the provider cannot be asked."""
+        """Return the address to send the browser to. Raises SignInFailed if the provider cannot be asked."""
         from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
         from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
@@ -121,7 +121,7 @@ class OpenIdProvider:
         )
 
     async def claims(self, attempt: SignInAttempt, answer: Mapping[str, str], redirect_uri: str) -> Claims:
-        """Return who somebody is, from what their browser brought back. Raises SignInFailed."""
+        """Return a person's claims, from what their browser brought back. Raises SignInFailed."""
         metadata = await self._described()
         if answer.get("iss", self._issuer) != self._issuer or (metadata.names_itself and "iss" not in answer):
             raise _untrusted("the answer is another provider's")
@@ -216,7 +216,7 @@ class OpenIdProvider:
         return claims
 
     async def _with_more(self, metadata: _Metadata, tokens: Mapping[str, Any], claims: Claims) -> Claims:
-        """Return the claims with those that the provider gives only on request."""
+        """Return the claims, completed with those that the provider gives only on request."""
         claim_names = {"name", "email", self.settings.role_claim, self.settings.account_claim} - {None}
         access_token = tokens.get("access_token")
         if not metadata.userinfo_endpoint or not access_token or claim_names <= set(claims):
@@ -229,7 +229,7 @@ class OpenIdProvider:
         return {**user_info, **claims}
 
     async def _ask(self, method: str, address: str, **options: Any) -> Mapping[str, Any]:
-        """Return what the provider answers: a JSON object. Raises SignInFailed."""
+        """Return the provider's answer, a JSON object. Raises SignInFailed."""
         try:
             async with (
                 httpx2.AsyncClient(timeout=TIMEOUT_S) as client,

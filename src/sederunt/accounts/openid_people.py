@@ -1,4 +1,4 @@
-"""Signs people in by an OpenID provider: known people, and new ones whom the operator's rules admit."""
+"""Sign people in by an OpenID provider: known people, and new ones whom the operator's rules admit."""
 
 from contextlib import suppress
 from uuid import UUID
@@ -17,7 +17,7 @@ logger = log.get(component="accounts")
 
 
 class OpenIdPeople:
-    """Lets people in by who they are at the provider."""
+    """Lets people in by their identity at the provider."""
 
     def __init__(self, settings: OidcSettings, database: Database, sign_ins: SignIns) -> None:
         self._settings, self._database, self._sign_ins = settings, database, sign_ins
@@ -45,7 +45,7 @@ class OpenIdPeople:
         return await self._sign_ins.begin(identity.person_id, places[0].account_id)
 
     async def link(self, issuer: str, claims: Claims, person: Person) -> None:
-        """Let a subject sign in somebody who is signed in. Raises Conflict where it signs in somebody else."""
+        """Link a subject to a person who is signed in. Raises Conflict if it is linked to somebody else."""
         identity = await self.identities.get(issuer, claims["sub"])
         if identity is not None and identity.person_id == person.id:
             return
@@ -63,9 +63,9 @@ class OpenIdPeople:
         return await self.identities.get(issuer, claims["sub"])
 
     async def _follow(self, person_id: UUID, account_id: UUID | None, membership: Membership | None) -> None:
-        """Give somebody who came by the provider what its claims give them now, and take what they do not.
+        """Change the roles of a person who came by the provider to what its claims give now.
 
-        An account keeps its last owner, whatever they say.
+        An account keeps its last owner, whatever the claims say.
         """
         people = self._sign_ins.people
         for place in await people.of_person(person_id):

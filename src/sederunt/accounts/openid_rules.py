@@ -1,4 +1,4 @@
-"""Maps the claims of an OpenID provider to a role in an account, or to none. Pure."""
+"""Map the claims of an OpenID provider to a role in an account, or to none. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A role in an account; `account` is its name, None the one that the installation began with."""
+    """A role in an account; `account` is its name, or None for the installation's first account."""
 
     account: str | None
     role: MemberRole
 
 
 def membership_of(settings: OidcSettings, claims: Claims) -> Membership | None:
-    """Return the account and role that the operator's rules give; None if they admit nobody like this."""
+    """Return the account and role that the operator's rules give; None if they do not admit this person."""
     role = _claimed_role(settings, claims) or _first_role(settings, claims)
     if role is None:
         return None
@@ -34,14 +34,14 @@ def membership_of(settings: OidcSettings, claims: Claims) -> Membership | None:
 
 
 def verified_email(claims: Claims) -> str | None:
-    """Return the address that the provider vouches for, in small letters."""
+    """Return the address that the provider has verified, in small letters."""
     email = claims.get("email")
     is_verified = claims.get("email_verified") in (True, "true")
     return email.strip().casefold()[:320] if is_verified and isinstance(email, str) and "@" in email else None
 
 
 def name_of(claims: Claims) -> str:
-    """Return what to call somebody."""
+    """Return a person's name."""
     candidates = (claims.get(name) for name in ("name", "preferred_username", "email", "sub"))
     first = next((word for word in candidates if isinstance(word, str) and word.strip()), "Somebody")
     return first.strip().replace("\0", "")[:LONGEST_NAME]
@@ -67,7 +67,7 @@ def _first_role(settings: OidcSettings, claims: Claims) -> MemberRole | None:
 
 
 def _said(claims: Claims, path: str) -> list[str]:
-    """Return the words of a claim: one, or a list of them. A name with dots that is none itself leads into objects."""
+    """Return the texts of a claim: one, or a list. If no claim has a dotted name, its dots lead into objects."""
     claim: Any = claims.get(path)
     if claim is None:
         claim = claims

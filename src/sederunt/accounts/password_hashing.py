@@ -1,6 +1,6 @@
-"""Passwords are hashed one at a time, in a thread of their own that gives way to all others.
+"""Hash passwords one at a time, in a thread of their own that gives way to all others.
 
-Argon2 takes 64 MiB and all cores for a good part of a tenth of a second, and whoever asks for it needs no key.
+Argon2 takes 64 MiB and all cores for a good part of a tenth of a second, and a sign-in that causes it needs no key.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from sederunt.accounting import Ledger
 from sederunt.errors import TooManyRequests
 
 LONGEST_PASSWORD = 1000
-WAIT_S = 5.0  # for one's turn
-NICENESS = 10  # nice(2): a person waits for it, but no meeting and no other request does
+WAIT_S = 5.0  # for a turn
+NICENESS = 10  # nice(2): a person waits for it, but no meeting and no other request
 
 _BUDGET, _AGAIN_S = "password_checks", 5
 _FULL = "Too many people sign in right now: try again in a moment."
@@ -31,7 +31,7 @@ class PasswordHashing:
     """One process's only way to Argon2.
 
     Args:
-        ledger: where those are counted that wait.
+        ledger: counts the calls that wait.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -40,11 +40,11 @@ class PasswordHashing:
         self._thread = ThreadPoolExecutor(1, "passwords", initializer=_give_way)
 
     async def hash(self, password: str) -> str:
-        """Return what is kept of a password. Raises TooManyRequests."""
+        """Return the hash of a password. Raises TooManyRequests."""
         return await self._run(lambda: _hasher().hash(password))
 
     async def fits(self, hashed: str | None, password: str) -> bool:
-        """Return whether this is the password; where there is none, after the same work. Raises TooManyRequests."""
+        """Return whether a password fits its hash; False for no hash, after the same work. Raises TooManyRequests."""
         return await self._run(lambda: _verified(hashed or _nobodys_hash(), password))
 
     async def _run(self, work: Callable[[], R]) -> R:
@@ -62,7 +62,7 @@ class PasswordHashing:
 
 
 def _give_way() -> None:
-    """Lower this thread's priority, and with it that of the threads that Argon2 starts."""
+    """Lower the priority of this thread, and so of the threads that Argon2 starts."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
 
 

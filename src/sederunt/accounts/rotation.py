@@ -1,4 +1,4 @@
-"""Changing the sealing key: put the new one first in the list, seal everything again, then take the old one away."""
+"""Change the sealing key: put the new one first in the list, seal everything again, then remove the old one."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ from sederunt.database.vault import SEALED_COLUMNS, replace_sealed, sealed_value
 
 @dataclass(frozen=True, slots=True)
 class Resealed:
-    """What came of sealing everything again."""
+    """The result of sealing everything again."""
 
     changed: int
-    unopened: int  # stay as they are: their key is not here
+    unopened: int  # unchanged, because their key is not here
 
 
 async def reseal(database: Database, sealer: Sealer) -> Resealed:

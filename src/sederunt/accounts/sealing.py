@@ -1,7 +1,7 @@
-"""Sealing of stored secrets: AES-256-GCM, bound to table, column and row, with a list of keys so that they can change.
+"""Seal stored secrets with AES-256-GCM, bound to table, column and row, with a list of keys so that they can change.
 
-A sealed value is: key id (8 bytes) · nonce (12 bytes) · ciphertext with its tag. The place a value belongs to is its
-associated data, so a value copied into another row does not open there.
+A sealed value is: key id (8 bytes) · nonce (12 bytes) · ciphertext with its tag. A value's place is its associated
+data, so a value copied into another row does not open there.
 """
 
 import contextlib
@@ -22,14 +22,14 @@ from sederunt.settings import Settings
 KEY_FILE = "sealing.key"
 SHORTEST_KEY = 32  # characters
 _ID_BYTES, _NONCE_BYTES = 8, 12
-_ENCODING, _ANY_TEXT = "utf-8", "surrogatepass"  # JSON can carry half a character; it comes back as it came
+_ENCODING, _ANY_TEXT = "utf-8", "surrogatepass"  # JSON can carry a lone surrogate; it must survive unchanged
 
 
 class Sealer:
     """Seals with the first key, opens with any of them."""
 
     def __init__(self, keys: Sequence[str], *, origin: str = "SEDERUNT_SECRET_KEYS") -> None:
-        """`keys`: texts of at least 32 characters, newest first. Raises SetupError for none, or a shorter one."""
+        """Take `keys` of at least 32 characters, newest first. Raises SetupError for none, or a shorter one."""
         if not keys or any(len(key) < SHORTEST_KEY for key in keys):
             raise SetupError(f"A sealing key needs at least {SHORTEST_KEY} characters ({origin}).")
         self._ciphers = dict(_cipher(key) for key in keys)
@@ -44,7 +44,7 @@ class Sealer:
         )
 
     def open(self, sealed: bytes, table: str, column: str, row: object) -> str:
-        """Open a sealed text. Raises SetupError when it was sealed with a key we do not have, or for another place."""
+        """Open a sealed text. Raises SetupError if it was sealed with a missing key, or for another place."""
         key_id, nonce, ciphertext = (
             sealed[:_ID_BYTES],
             sealed[_ID_BYTES : _ID_BYTES + _NONCE_BYTES],
@@ -71,7 +71,7 @@ class Sealer:
         return True
 
     def is_current(self, sealed: bytes) -> bool:
-        """Return whether something is sealed with the newest key."""
+        """Return whether a value is sealed with the newest key."""
         return sealed.startswith(self._newest)
 
     def reseal(self, sealed: bytes, table: str, column: str, row: object) -> bytes:
@@ -87,9 +87,9 @@ def has_key(settings: Settings) -> bool:
 
 
 def load_sealer(settings: Settings) -> Sealer:
-    """Load the sealer: the keys from the settings, else one made in the data directory at the first use.
+    """Load the sealer with the keys of the settings, else with one made in the data directory at the first use.
 
-    Where a database is open, ask `lost_key.open_sealer`, which makes none in place of one that is lost.
+    If a database is open, call `lost_key.open_sealer` instead, which never makes a key in place of a lost one.
     """
     if settings.secret_keys:
         return Sealer([key.get_secret_value() for key in settings.secret_keys])
@@ -106,8 +106,8 @@ def _key_of_directory(data: Path) -> str:
     with contextlib.suppress(FileNotFoundError):
         return path.read_text(encoding="ascii").strip()
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # Written whole under another name, then linked: of several processes that start at once, one wins, and nobody
-    # ever reads half a key. mkstemp makes the file 0600.
+    # Written under another name, then linked: of several processes that start at once one wins, and none ever reads
+    # half a key. mkstemp makes the file 0600.
     descriptor, draft = tempfile.mkstemp(dir=data, prefix=f".{KEY_FILE}-")
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:

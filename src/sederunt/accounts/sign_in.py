@@ -1,7 +1,7 @@
 """How people sign in to the console: one-time links, passwords, sessions.
 
-A session is a random token in a cookie; the database has its digest alone. The token that protects requests against
-forgery is derived from it, so there is nothing more to keep.
+A session is a random token in a cookie; the database has only its digest. The token that protects requests against
+forgery is derived from it, so nothing more is stored.
 """
 
 import hashlib
@@ -29,13 +29,13 @@ logger = log.get(component="accounts")
 
 SESSION_FOR = timedelta(days=30)
 LINK_FOR = timedelta(days=7)
-FRESH_FOR = timedelta(minutes=15)  # a session in which a password is changed without showing it
+FRESH_FOR = timedelta(minutes=15)  # age of a session that may change a password without the old one
 SHORTEST_PASSWORD = 10
 FIRST_PERSON = "Owner"
 
 
 class MemberRole(StrEnum):
-    """What somebody may do in an account."""
+    """The rights of a person in an account."""
 
     OWNER = "owner"  # everything, people and keys included
     MEMBER = "member"  # bots and recordings
@@ -51,10 +51,10 @@ _SCOPES: Mapping[MemberRole, frozenset[Scope]] = {
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Somebody who is signed in."""
+    """A person who is signed in."""
 
     person: Person
-    csrf: str  # what a request that changes something must carry
+    csrf: str  # every request that changes something must carry it
     session: bytes  # its digest
 
     @property
@@ -63,7 +63,7 @@ class SignedIn:
 
     @property
     def caller(self) -> Caller:
-        """Return who their requests come from."""
+        """Return the caller of this person's requests."""
         return Caller(
             account_id=self.person.account_id,
             key_id=None,
@@ -76,7 +76,7 @@ class SignedIn:
 
 
 class SignIns:
-    """Lets people in and out. Tokens go out in the clear once, to their owner."""
+    """Signs people in and out. A token is given in the clear once, to its owner."""
 
     def __init__(self, database: Database, ledger: Ledger | None = None) -> None:
         self._passwords = PasswordHashing(ledger or Ledger())
@@ -93,9 +93,9 @@ class SignIns:
         person_id: UUID | None = None,
         most: float = math.inf,
     ) -> str:
-        """Return the token of a link that lets somebody in once: a new person, or this one.
+        """Return the token of a link that lets somebody in once: a new person, or `person_id`.
 
-        Raises LimitReached where the account has `most` people and links.
+        Raises LimitReached if the account has `most` people and links.
         """
         token = secrets.token_urlsafe(24)
         expires_at = self._clock.now() + LINK_FOR
@@ -104,12 +104,12 @@ class SignIns:
         return token
 
     async def name_on_link(self, token: str) -> str | None:
-        """Return whom a link lets in; None where it was used, or is too old."""
+        """Return the name of the person that a link lets in; None if it was used, or is too old."""
         link = await self.people.link(_digest(token))
         return link.name if link else None
 
     async def accept(self, token: str) -> str:
-        """Use a link; the token of a session. Raises NotFound where it was used, or is too old."""
+        """Use a link; return the token of a session. Raises NotFound if it was used, or is too old."""
         link = await self.people.link(_digest(token))
         if link is None or not await self.people.use_link(_digest(token)):
             raise NotFound("This link was used already, or is too old. Ask for another one.")
@@ -118,8 +118,8 @@ class SignIns:
         return await self.begin(person_id, link.account_id)
 
     async def sign_in(self, email: str, password: str, *, issuer: str | None = None) -> str:
-        """Begin a session and return its token. Raises TooManyRequests, InvalidConfig; nothing tells an unknown address
-        from a wrong password, or from somebody who came by the OpenID provider `issuer`.
+        """Begin a session and return its token. Raises TooManyRequests, InvalidConfig; the error is the same for an
+        unknown address, a wrong password, and a person who came by the OpenID provider `issuer`.
         """
         person_row = await self.people.password_hash(_address(email))
         is_correct = await self._passwords.fits(person_row[1] if person_row else None, password)
@@ -132,17 +132,17 @@ class SignIns:
         return await self.begin(accounts[0].id, accounts[0].account_id)
 
     async def visitor(self, token: str) -> SignedIn | None:
-        """Return who has this session; None where it is over."""
+        """Return the person of a session; None if it is over."""
         person = await self.people.of_session(_digest(token))
         return SignedIn(person, csrf_of(token), _digest(token)) if person else None
 
     async def scopes_of_session(self, session: bytes, account_id: UUID) -> frozenset[Scope]:
-        """Return what the person of a session may do in an account now, by its digest; nothing where it is over."""
+        """Return the current scopes in an account of a session's person, by its digest; none if it is over."""
         person = await self.people.of_session(session)
         return _SCOPES[MemberRole(person.role)] if person and person.account_id == account_id else frozenset()
 
     async def came_by(self, issuer: str | None, person_id: UUID) -> bool:
-        """Return whether a person is here by an OpenID provider alone: whom it lets in no more has no other door."""
+        """Return whether a person came by this OpenID provider: then there is no other way in."""
         if issuer is None:
             return False
         return any(identity.made and identity.issuer == issuer for identity in await self._identities.of(person_id))
@@ -152,8 +152,8 @@ class SignIns:
     ) -> None:
         """Store a person's address, name and password, and end their other sessions.
 
-        Raises InvalidConfig for what cannot be an address or a password, and for a wrong current one, where that is
-        needed; Forbidden for who came by the OpenID provider `issuer`.
+        Raises InvalidConfig for an impossible name, address or password, and for a wrong current password, if that is
+        needed; Forbidden for a person who came by the OpenID provider `issuer`.
         """
         person = visitor.person
         if await self.came_by(issuer, person.id):
@@ -175,13 +175,15 @@ class SignIns:
         await self.people.end_sessions(person.id, but=visitor.session)
 
     async def needs_password(self, visitor: SignedIn) -> bool:
-        """Return whether somebody has to show their password to change it: who found a session open does not come to
-        own it. Who came by a link a moment ago may have forgotten it."""
+        """Return whether a person must give their password to change it, so that nobody takes over a session left open.
+
+        A person who came by a link within `FRESH_FOR` may have forgotten it, and needs none.
+        """
         began_at = await self.people.session_began(visitor.session)
         return visitor.person.has_password and (began_at is None or self._clock.now() - began_at > FRESH_FOR)
 
     async def _check_password(self, person: Person, password: str) -> None:
-        """Raise InvalidConfig where a person's password is another one, or was guessed at too often."""
+        """Raise InvalidConfig if this is not the person's password, or there were too many tries."""
         if self._tries.wait_s(person.id):
             raise InvalidConfig({"current": ["Too many tries: wait a minute."]})
         hashed = await self.people.password_of(person.id)
@@ -193,14 +195,14 @@ class SignIns:
         await self.people.end_session(_digest(token))
 
     async def begin(self, person_id: UUID, account_id: UUID) -> str:
-        """Begin a session of somebody who proved who they are, and return its token."""
+        """Begin a session of a person who has proved their identity, and return its token."""
         token = secrets.token_urlsafe(32)
         await self.people.add_session(_digest(token), person_id, account_id, self._clock.now() + SESSION_FOR)
         return token
 
 
 def csrf_of(token: str) -> str:
-    """Return what a page that was given out in this session knows, and no other site can."""
+    """Return the token that pages of this session know, and other sites cannot."""
     return hmac.new(token.encode("utf-8", "replace"), b"sederunt csrf", hashlib.sha256).hexdigest()[:32]
 
 

@@ -1,4 +1,4 @@
-"""The key that a vendor is asked with: the caller's credential where one was sent, else the operator's own."""
+"""The key for a vendor: the caller's credential if there is one, else the operator's own."""
 
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from sederunt.transcription.rows import ProviderRow
 
 
 class VendorAccess:
-    """Opens keys at the moment at which they are needed; nothing keeps them."""
+    """Opens keys only when they are needed, and does not keep them."""
 
     def __init__(self, credentials: CredentialStore, settings: Settings) -> None:
         self._credentials, self._settings = credentials, settings
@@ -18,8 +18,8 @@ class VendorAccess:
     async def of(self, account_id: UUID, credential_id: UUID | None, provider: ProviderRow) -> Access | None:
         """Return the access to a vendor; None for one that needs no key.
 
-        Raises ProviderError (not retryable, `auth`) where there is no key any more: the credential was removed, or the
-        operator took theirs back. SetupError where the key that seals credentials is gone.
+        Raises ProviderError (not retryable, `auth`) if there is no key any more: the credential was removed, or the
+        operator withdrew theirs. Raises SetupError if the key that seals credentials is gone.
         """
         if not provider.needs_key:
             return None
@@ -29,7 +29,7 @@ class VendorAccess:
             credential = await self._credentials.open(credential_id, account_id)
         except NotFound:
             raise _gone(f"The credential {credential_id} for {provider.title} was removed.") from None
-        if credential.provider != provider.name:  # of a fallback: each vendor needs a key of its own
+        if credential.provider != provider.name:  # a fallback model: each vendor needs a key of its own
             return self._operators(provider)
         return Access(
             key=credential.key,

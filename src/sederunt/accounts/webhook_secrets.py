@@ -1,4 +1,4 @@
-"""The secrets each account's webhooks are signed with, in the form of Standard Webhooks (`whsec_` and base64)."""
+"""The secrets that sign each account's webhooks, in the form of Standard Webhooks (`whsec_` and base64)."""
 
 import base64
 import secrets
@@ -17,7 +17,7 @@ _BYTES = 32
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Secrets:
-    """What an account's webhooks are signed with."""
+    """The secrets that sign an account's webhooks."""
 
     newest: str = field(repr=False)
     before: str | None = field(default=None, repr=False)  # signs beside the newest
@@ -30,7 +30,7 @@ class Secrets:
 
 
 class WebhookSecrets:
-    """One secret per account, made when it is first asked for; two of them while receivers change over."""
+    """One secret per account, made at the first request; two while receivers change over."""
 
     def __init__(self, database: Database, sealer: Sealer) -> None:
         self._accounts = Accounts(database)
@@ -41,7 +41,7 @@ class WebhookSecrets:
         """Return the account's secrets. Raises NotFound."""
         sealed = await self._accounts.webhook_secrets(account_id)
         if sealed.newest is None:
-            # Two processes may both see none: the first to write wins, and both read what was written.
+            # Two processes may both see none: the first to write wins, and both read its secret.
             await self._accounts.add_webhook_secret(account_id, self._seal(_fresh(), _NEWEST, account_id))
             sealed = await self._accounts.webhook_secrets(account_id)
         assert sealed.newest is not None

@@ -134,9 +134,7 @@ class Consumer:
         """
         self._pull.end()
         # First of all, or the server would give what we hand back to our own open request.
-        async with (
-            self._taking
-        ):  # closing would cancel the taking, and the job would have no holder until its ack wait is over
+        async with self._taking:  # or closing would cancel it, and leave the job without a holder for an ack wait
             await self._pull.close()
         await end(*self._waiting_out.values())
         tasks = {job.task for job in self._held.values()}
