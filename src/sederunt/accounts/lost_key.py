@@ -53,9 +53,7 @@ async def forget(database: Database, unreadable: Lost) -> int:
     revoked_count = 0
     for place, values in unreadable.items():
         for row, sealed in values:
-            if (
-                place.table == "house_secrets" and row == PEPPER
-            ):  # without the pepper of their digests no API key is found again
+            if place.table == "house_secrets" and row == PEPPER:  # without it no API key is found again
                 revoked_count = await Accounts(database).revoke_all_keys()
             await remove_sealed(database, place, row, sealed)
     return revoked_count

@@ -1,1 +1,1 @@
-"""The console: pages for people over the functions that the API has. It stores nothing of its own."""
+"""The console: pages for people on top of the API's functions. It stores nothing of its own."""

@@ -28,7 +28,7 @@ from sederunt.settings import Settings
 _ASSETS = "/assets/{version}/{name:path}"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".txt": "text/plain"}
 
-# method, path, what answers, what its reader must be allowed to do
+# method, path, handler, the permission that its reader needs
 PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
     ("GET", "/", account.start, "read"),
     ("GET", "/checkup", account.check_up, "manage"),
@@ -62,7 +62,7 @@ PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
 
 
 def create_application(settings: Settings, clock: Clock = SYSTEM_CLOCK, ledger: Ledger | None = None) -> ASGIApp:
-    """Return the whole api role: the API with the console in front of it, and `/mcp` for language models."""
+    """Return the application of the api role: the API, the console, and `/mcp` for language models."""
     mcp = McpEndpoint(settings.api)
 
     @asynccontextmanager
@@ -98,7 +98,7 @@ def _routes() -> list[BaseRoute]:
 
 @asynccontextmanager
 async def _children(app: Starlette) -> AsyncIterator[None]:
-    """End what pages started on demand together with the application."""
+    """End the processes that pages started on demand together with the application."""
     async with contextlib.AsyncExitStack() as stack:
         for name, child in (("practice_sites", PracticeSites()), ("checkup", DoctorRun())):
             setattr(app.state, name, child)
@@ -107,7 +107,7 @@ async def _children(app: Starlette) -> AsyncIterator[None]:
 
 
 async def _asset(request: Request) -> Response:
-    """Answer a file of ours; its address changes with its content, so it may be kept for ever."""
+    """Answer with an asset; its address changes with its content, so browsers may keep it for ever."""
     request_info_of(request).route, request_info_of(request).quiet = _ASSETS, True
     path = (ASSETS / request.path_params["name"]).resolve()
     if not path.is_relative_to(ASSETS.resolve()) or path.suffix not in _TYPES or not path.is_file():

@@ -10,24 +10,24 @@ from sederunt.model.history import PAGE_TROUBLE, STATUS_UPDATE, deciding_row
 from sederunt.model.minutes import seconds_of
 from sederunt.model.status import BotStatus
 
-MOST_TROUBLES = 5  # the latest of them are told
+MOST_TROUBLES = 5  # the latest of them are shown
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryStep:
-    """One status, since when, and what led to it; or a trouble of the page."""
+    """One status, its beginning and its cause; or a trouble of the page."""
 
     status: str
     at: datetime
     cause: str | None
     evidence: str | None  # the row that decided
     is_now: bool
-    seen: str | None = None  # of a trouble, as a sentence
+    seen: str | None = None  # what was seen of a trouble, as a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class BotSummary:
-    """What happened."""
+    """The story of a bot."""
 
     sentence: str
     advice: str | None  # what would help another time
@@ -62,16 +62,16 @@ def summary_of(view: BotView) -> BotSummary:
 
 
 def _told(view: BotView) -> tuple[str, str | None]:
-    """Return the sentence, and what would help."""
+    """Return the sentence, and advice."""
     bot = view.bot
     last = next((e.data for e in reversed(view.events) if e.event == STATUS_UPDATE), {})
     sentence, advice = why(bot.status, bot.stop_reason, cause=last.get("cause"), message=last.get("message"))
     if bot.status is BotStatus.FINISHED:
-        advice = None if bot.verdict in (None, Verdict.HEALTHY) else advice  # nobody asks why all went well
+        advice = None if bot.verdict in (None, Verdict.HEALTHY) else advice  # success needs no advice
         people = len(view.participants)
         company = f"with {people} {'person' if people == 1 else 'people'}" if people else "alone"
         sentence = f"Recorded {_minutes(view)} {company}. {sentence}"
-    # What is as it should be, or was said just before, is not said again.
+    # A good verdict, or one that repeats the sentence, is left out.
     verdict = bot.verdict if bot.verdict not in (None, Verdict.HEALTHY, Verdict.NEVER_ADMITTED) else None
     return f"{sentence} {VERDICTS[verdict]}" if verdict else sentence, advice
 

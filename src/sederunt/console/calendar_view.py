@@ -20,17 +20,17 @@ class CalendarDay:
     date: date
     bots: Sequence[Bot]
     is_today: bool
-    is_beside: bool  # of a month: a day of the one before or after it
+    is_beside: bool  # in a month: a day of the month before or after it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CalendarView:
-    """What a view shows: weeks of seven days, or for a list the days on which there is something."""
+    """The content of a view: weeks of seven days, or for a list the days that have bots."""
 
     view: View
     title: str
     days: Sequence[CalendarDay]
-    before: date  # where the view before this one stands
+    before: date  # the day of the previous view
     after: date
 
     @property
@@ -40,7 +40,7 @@ class CalendarView:
 
 
 def zone_of(name: str) -> tzinfo:
-    """Return a time zone by its name, UTC where there is none of it."""
+    """Return a time zone by its name; UTC if there is none."""
     try:
         return ZoneInfo(name) if name else UTC
     except (KeyError, ValueError, OSError):  # not found, or a path
@@ -68,7 +68,7 @@ def moments_of(span: tuple[date, date], zone: tzinfo) -> tuple[datetime, datetim
 
 
 def timetable(view: View, on: date, bots: Iterable[Bot], *, zone: tzinfo, today: date) -> CalendarView:
-    """Return a view around a day. Bots outside it are left out."""
+    """Return a view around a day, without bots outside it."""
     bots_by_day: dict[date, list[Bot]] = {}
     for bot in bots:
         if bot.scheduled_for is not None:

@@ -14,7 +14,7 @@ LONGEST_S = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What came of it; empty while it is still at work."""
+    """The result of a check-up; empty while it is under way."""
 
     rows: tuple[dict[str, Any], ...] = ()
     fault: str = ""
@@ -22,7 +22,7 @@ class Findings:
 
 
 class DoctorRun:
-    """Runs when somebody first asks, and again when somebody wants it."""
+    """Runs a check-up at the first request, and again on demand."""
 
     def __init__(self) -> None:
         self._findings = Findings()
@@ -30,11 +30,11 @@ class DoctorRun:
 
     @property
     def was_asked(self) -> bool:
-        """Return whether there is, or will soon be, something to show."""
+        """Return whether a check-up was ever started."""
         return self._running is not None
 
     def look(self, settings: Settings, *, again: bool = False) -> Findings:
-        """Return the findings so far; a check-up is begun where there was none, or another one is wanted."""
+        """Return the findings so far; start a check-up if there was none, or if `again` is set."""
         is_idle = self._running is None or self._running.done()
         if is_idle and (again or not (self._findings.rows or self._findings.fault)):
             self._findings = Findings(under_way=True)

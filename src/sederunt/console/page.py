@@ -1,4 +1,4 @@
-"""One page for somebody who is signed in: who they are, and the call that the API's functions take."""
+"""One page for a person who is signed in: their identity, and the call that the API's functions take."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -23,8 +23,8 @@ from sederunt.errors import RequestError
 
 logger = log.get(component="console")
 
-ROWS = 50  # of one of a page's lists
-WEIGHT = 10  # of a page's byte: templates take so many times as long as JSON
+ROWS = 50  # per list of a page
+WEIGHT = 10  # of a page's byte: templates take that many times as long as JSON
 
 _SENTENCES = {403: "You may not look at this", 404: "There is nothing here", 400: "This request is not valid"}
 
@@ -37,20 +37,20 @@ class Page(Call):
 
     @property
     def addresses(self) -> Addresses:
-        """Return addresses below this page's own origin, whatever the address that others are told."""
+        """Return addresses below this page's own origin, whatever the public address is."""
         return replace(super().addresses, base_url="", links=self.context.links(""))
 
     def word(self, name: str, words: type[W]) -> W | None:
-        """Return a choice of a form: none made is sent as an empty text."""
+        """Return a choice of a form, which sends an empty text for no choice."""
         return super().word(name, words) if self.request.query_params.get(name) else None
 
     def part(self, name: str, *, newest_first: bool = False) -> ListPageRequest:
-        """Return which part of one of the page's lists is asked for, by a cursor of this name."""
+        """Return which part of a list of the page is requested, by a cursor of this name."""
         cursor = self.request.query_params.get(name) or None
         return ListPageRequest(limit=ROWS, cursor=cursor, newest_first=newest_first)
 
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
-        """Render a template with what every page shows around it."""
+        """Render a template with the values that every page shows."""
         common_values: Mapping[str, Any] = {
             "visitor": self.visitor,
             "path": self.request.url.path,
@@ -69,7 +69,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def endpoint(handler: Handler, path: str, permission: Permission) -> Endpoint:
-    """Return what Starlette calls: only for who is signed in; a refusal is a page."""
+    """Return a Starlette endpoint for people who are signed in; refusals become pages."""
 
     async def answer(request: Request) -> Response:
         request_info_of(request).route = path
@@ -93,18 +93,18 @@ def endpoint(handler: Handler, path: str, permission: Permission) -> Endpoint:
 
 
 def _to_sign_in(request: Request) -> Response:
-    """Lead a page to the sign-in, and back; tell the script of a page to load it all again."""
+    """Redirect a page to the sign-in, and back afterwards; tell a page's script to reload the whole page."""
     if "hx-request" in request.headers:
         return Response(status_code=401, headers={"HX-Redirect": "/sign-in"})
     if request.method not in ("GET", "HEAD") or CSRF_HEADER in request.headers:
-        # A script follows a redirect by itself: the sign-in's 200 would read as if all had been done.
+        # A script follows a redirect by itself, and would take the sign-in's 200 for success.
         return message_response("Your session has ended: sign in again.", 401)
     target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse(request.url.replace(path="/sign-in", query="").include_query_params(next=target), 303)
 
 
 def _refusal(page: Page, error: Exception) -> Response:
-    """Return the API's own answer as a page; as it is where a script asked, which shows it at its fields."""
+    """Return the API's answer as a page; unchanged for a script, which shows it at its fields."""
     answer = answer_to(error)
     if page.request.method != "GET":
         return answer

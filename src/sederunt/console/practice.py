@@ -1,7 +1,7 @@
-"""A practice meeting for whoever wants to see a bot at work: the practice sites as a child of this process.
+"""A practice meeting for people who want to see a bot at work: the practice sites run as a child of this process.
 
-They are started when somebody first asks and end with this process. The bot is told how its browser reaches them; all
-other bots go to the real sites as before.
+They start at the first request and end with this process. The bot's configuration says how its browser reaches them;
+all other bots go to the real sites as before.
 """
 
 import asyncio
@@ -48,8 +48,8 @@ class PracticeSites:
         self._rate = Rate(BUDGET.default, BUDGET.per_s)
 
     async def open_meeting(self, account_id: UUID) -> tuple[str, str]:
-        """Open a meeting; returns its address, and what leads a browser there. Raises TooManyRequests, and Conflict
-        where the sites are not installed.
+        """Open a meeting; return its address, and the host rules that lead a browser there. Raises TooManyRequests, and
+        Conflict if the sites are not installed.
         """
         if wait_s := self._rate.wait_s(account_id):
             sentence = f"This account has opened many practice meetings: try again in {wait_s} s."
@@ -91,7 +91,7 @@ class PracticeSites:
 
 
 async def _drain(output: asyncio.StreamReader) -> None:
-    """Read what they print and forget it: they must not wait for a reader."""
+    """Discard the sites' output, so that they never wait for a reader."""
     while await output.read(65_536):
         pass
 

@@ -1,4 +1,4 @@
-"""Pages from templates, with the headers that keep them to themselves."""
+"""Render pages from templates, with the headers that isolate them."""
 
 import hashlib
 import json
@@ -24,11 +24,11 @@ ASSETS = HERE / "assets"
 
 
 def page_response(template: str, values: Mapping[str, Any], status: int = 200, *, media: str = "'self'") -> Response:
-    """Answer with a template as a page. Nothing is loaded from elsewhere and nothing inline runs; styles need the
-    page's nonce.
+    """Answer with a template as a page, which loads nothing from elsewhere and runs nothing inline; styles need its
+    nonce.
 
     Args:
-        media: where recordings may come from: ourselves, or the bucket that we redirect to.
+        media: the origins of recordings: this site, or the bucket that we redirect to.
     """
     nonce = secrets.token_urlsafe(12)
     text = environment().get_template(template).render(values, nonce=nonce)
@@ -58,7 +58,7 @@ def _headers(nonce: str, media: str) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """Return the templates' environment, in which what comes out of the database is escaped everywhere."""
+    """Return the templates' environment, which escapes every value from the database."""
     templates = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -84,7 +84,7 @@ def environment() -> Environment:
 
 @lru_cache(maxsize=1)
 def assets_version() -> str:
-    """Return what changes with any asset, so that browsers may keep them for ever."""
+    """Return a version that changes with any asset, so that browsers may keep them for ever."""
     digest = hashlib.sha256()
     for path in sorted(ASSETS.rglob("*")):
         if path.is_file():
@@ -93,12 +93,12 @@ def assets_version() -> str:
 
 
 def asset_address(name: str) -> str:
-    """Return where a file of `assets` is served: one folder for all, as modules import each other by relative paths."""
+    """Return the address of a file of `assets`: all share one folder, as modules import each other by relative paths."""
     return f"/assets/{assets_version()}/{name}"
 
 
 def _moment(value: datetime | None) -> str:
-    """For a <time>: the script puts it into the reader's own zone."""
+    """Return the time for a <time>: the script converts it to the reader's zone."""
     return value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if value else ""
 
 
@@ -122,18 +122,18 @@ def _short(text: str, most: int = 60) -> str:
 
 
 def _service_title(service: Service) -> str:
-    """A service's title; the name itself for old bots of a platform that is no longer installed."""
+    """Return a service's title; its name for old bots of a platform that is no longer installed."""
     platform = installed().get(service)
     return platform.title if platform else service
 
 
 def _service_hosts(service: Service) -> str:
-    """Return the hosts of a service's site, by which a script knows links; none of a platform that is gone."""
+    """Return the hosts of a service's site, by which a script recognises links; none for an uninstalled platform."""
     platform = installed().get(service)
     origins = platform.origins if platform else ()
     return " ".join((urlsplit(origin).hostname or "").removeprefix("www.") for origin in origins)
 
 
 def _data(value: object) -> str:
-    """JSON for a data attribute; the template escapes it."""
+    """Return JSON for a data attribute; the template escapes it."""
     return json.dumps(value, separators=(",", ":"), default=str)

@@ -1,4 +1,4 @@
-"""All transcripts of the same sound: the first one, and those that were made of it again."""
+"""All transcripts of the same sound: the first one, and those made later."""
 
 import contextlib
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _LONGEST_DESCENT = 20  # copies of copies
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SoundTranscript:
-    """One of them, as a list shows it."""
+    """One transcript, as a list shows it."""
 
     id: UUID
     resource: Resource
@@ -28,14 +28,14 @@ class SoundTranscript:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SiblingTranscripts:
-    """What there is of one sound."""
+    """The transcripts of one sound."""
 
     transcripts: tuple[SoundTranscript, ...]  # the newest first, the source last
-    source: SoundTranscript | None  # what can be transcribed anew; None where no file is left
+    source: SoundTranscript | None  # the one whose file can be transcribed again; None if no file is left
 
 
 async def sibling_transcripts(call: Call, of: UUID) -> SiblingTranscripts:
-    """Return every transcript of the sound of a bot or a recording. Raises NotFound where there is neither."""
+    """Return every transcript of the sound of a bot or a recording. Raises NotFound if there is neither."""
     root = await _root(call, of)
     recordings = call.context.recordings
     page = await recordings.find(call.account_id, source_id=root.id, limit=_MOST)
@@ -48,7 +48,7 @@ async def sibling_transcripts(call: Call, of: UUID) -> SiblingTranscripts:
 
 
 async def _root(call: Call, of: UUID) -> Bot | Recording:
-    """Return the bot or the upload whose sound it is; of what is left, the oldest. Raises NotFound."""
+    """Return the bot or upload that the sound comes from, or the oldest that is left. Raises NotFound."""
     bots, recordings = call.context.bots, call.context.recordings
     with contextlib.suppress(NotFound):
         return await bots.get(of, call.account_id)

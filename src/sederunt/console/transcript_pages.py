@@ -1,4 +1,4 @@
-"""A transcript page by page: each is read out of the stored text where it stands, so four hours cost no more."""
+"""Read a transcript page by page: each is parsed from its place in the stored text, so four hours cost no more."""
 
 import json
 import re
@@ -11,13 +11,13 @@ from sederunt.errors import InvalidConfig
 from sederunt.model.correction import Correction, corrected
 from sederunt.model.transcript import Transcript
 
-MOST = 300  # segments: a quarter of an hour, and more than fits on a screen
+MOST = 300  # segments: a quarter of an hour, and more than a screen
 _CURSOR = re.compile(r"(\d{1,10})-(\d{1,7})-(\d{1,10})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptPage:
-    """Segments that follow each other, and the cursor of the next page, None after the last."""
+    """Consecutive segments, and the cursor of the next page, None after the last."""
 
     first: int
     segments: Sequence[Mapping[str, Any]]
@@ -25,7 +25,7 @@ class TranscriptPage:
 
 
 def page_of(segments_json: str, cursor: str | None, corrections: Sequence[Correction] = ()) -> TranscriptPage:
-    """Return the page at a cursor, None for the first. Raises InvalidConfig for one that is none of this text."""
+    """Return the page at a cursor, None for the first. Raises InvalidConfig for a cursor of another text."""
     at, first = _place(segments_json, cursor)
     decode = json.JSONDecoder().raw_decode
     segments: list[Mapping[str, Any]] = []
@@ -57,7 +57,7 @@ def _place(text: str, cursor: str | None) -> tuple[int, int]:
 def _corrected(
     segments: Sequence[Mapping[str, Any]], first: int, corrections: Sequence[Correction]
 ) -> Sequence[Mapping[str, Any]]:
-    """Return the segments as they are to be read: each correction is about one of them, or about a name in any."""
+    """Return the corrected segments: each correction is about one of them, or about a name in any."""
     shifted = [
         correction if correction.segment is None else replace(correction, segment=correction.segment - first)
         for correction in corrections

@@ -1,4 +1,4 @@
-"""The shape of a recording's sound for the player: made by a worker when somebody first looks, and kept beside it."""
+"""The waveform of a recording for the player: a worker makes it at the first request, and it is stored beside it."""
 
 import json
 from uuid import UUID
@@ -13,7 +13,7 @@ from sederunt.storage.names import peaks_object
 
 
 async def waveform(page: Page, resource: Resource, resource_id: UUID, *, has_recording: bool) -> Response:
-    """Answer with the peaks; 202 while they are being made. Raises NotFound where there is no recording."""
+    """Answer with the peaks; 202 while they are being made. Raises NotFound if there is no recording."""
     if not has_recording:
         raise NotFound("There is no recording any more.")
     key = peaks_object(resource, resource_id)

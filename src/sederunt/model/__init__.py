@@ -1,1 +1,1 @@
-"""The words of the service: frozen records, tables and pure functions. Standard library only, no I/O."""
+"""The vocabulary of the service: frozen records, tables and pure functions. Standard library only, no I/O."""

@@ -1,11 +1,11 @@
-"""What a page hands over: encoded packets, or samples where packets cannot be had."""
+"""What a page delivers: encoded packets, or samples if there are no packets."""
 
 from dataclasses import dataclass
 from enum import IntEnum
 
 
 class Codec(IntEnum):
-    """The kind byte of a captured frame; shared with the in-page scripts."""
+    """The kind byte of a captured frame, shared with the in-page scripts."""
 
     OPUS = 0
     RED = 1  # audio/red: an envelope around Opus packets (RFC 2198)
@@ -24,12 +24,12 @@ class CapturedFrame:
 
     track: int  # ordinal of the receiver in the page
     codec: Codec
-    ssrc: int  # for PCM16 the samples' rate in Hz
+    ssrc: int  # for PCM16 the sample rate in Hz
     sequence: int  # 16 bit, as on the wire; for PCM16 a counter of blocks
     timestamp: int  # 32 bit RTP time (48 kHz for Opus); for PCM16 samples since the start
     csrcs: tuple[int, ...]
     level: float | None  # 0 to 1, linear; None where the packet carried none
-    at_ms: float  # when the page read it (PCM16: when its first sample sounded), Unix milliseconds of this machine
+    at_ms: float  # when the page read it (PCM16: the time of its first sample), Unix milliseconds of this machine
     payload: bytes
     keyframe: bool = False
 
@@ -38,9 +38,9 @@ class CapturedFrame:
 class Packet:
     """One Opus packet at its place in the recording."""
 
-    source: str  # CSRC in decimal where a track holds one person at a time, else "track-<n>"
+    source: str  # CSRC in decimal if a track holds one person at a time, else "track-<n>"
     start: float  # seconds from the start of the recording
     duration: float  # seconds, from the packet's TOC byte
     payload: bytes
     level: float | None = None  # 0 to 1, linear, of the RTP packet it came in; not kept in pieces
-    voices: tuple[str, ...] = ()  # who is in it, on a track that is mixed: CSRCs in decimal; not kept in pieces
+    voices: tuple[str, ...] = ()  # the speakers in it, on a mixed track: CSRCs in decimal; not kept in pieces

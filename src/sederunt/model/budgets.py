@@ -1,7 +1,6 @@
-"""The one table of budgets: what one account, key, bot, receiver, address or job may use, and what happens then.
+"""The table of budgets: what one account, key, bot, receiver, address or job may use, and what happens beyond it.
 
-A default stands here and nowhere else. Where an operator may choose, the setting takes its default from the row.
-`accounting` counts.
+Defaults are only here; an operator's setting takes its default from its row. `accounting` counts the use.
 """
 
 from collections.abc import Mapping
@@ -38,15 +37,15 @@ class Budget:
     """One budget.
 
     Args:
-        name: as events, answers and metrics give it.
-        of: whose it is.
+        name: as in events, answers and metrics.
+        of: whose use is counted.
         unit: what is counted, in the plural.
         default: how many; for a rate how many at once.
-        per_s: how many come back each second; 0 where use is given back by its end.
-        setting: the path of the setting, with dots; empty where operators have no choice.
+        per_s: how many come back each second; 0 if use is given back when it ends.
+        setting: the dotted path of the setting; empty if operators cannot change it.
         spent: what happens when it is spent.
-        over: over what all use of one holder is counted, where it may use several processes at once.
-        zero_is_endless: 0 stands for no limit.
+        over: where the use of a holder that may use several processes at once is added up.
+        zero_is_endless: whether 0 means no limit.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""What people put right in a transcript: a word, the speaker of a segment, a participant's name. Pure.
+"""Apply people's corrections to a transcript: a word, a segment's speaker, a participant's name. Pure.
 
-A correction says what stood there before. It changes only what still stands there: over a transcript that was made anew
-it means nothing where that says something else.
+A correction holds the text before it and changes nothing else: it has no effect on a new transcript that says something
+different there.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from sederunt.model.transcript import Segment, Transcript, Utterance, Word
 
 
 class CorrectionKind(StrEnum):
-    """What a correction is about."""
+    """The subject of a correction."""
 
     WORD = "word"
     SPEAKER = "speaker"
@@ -23,11 +23,11 @@ class CorrectionKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Correction:
-    """One correction. Later ones see what earlier ones left."""
+    """One correction. Later ones apply to the result of earlier ones."""
 
     id: UUID
     kind: CorrectionKind
-    segment: int | None  # of a word or a speaker
+    segment: int | None  # for a word or a speaker
     word: int | None  # counted through the segment's utterances
     before: str | None  # None: the segment had no speaker's name
     after: str
@@ -36,9 +36,9 @@ class Correction:
 
 
 def corrected(transcript: Transcript, corrections: Iterable[Correction]) -> Transcript:
-    """Return the transcript as it is to be read, the corrections in their order.
+    """Return the transcript with the corrections applied in their order.
 
-    Takes as long as the transcript and the corrections are, not as long as one times the other.
+    The time grows with the sum of both lengths, not with their product.
     """
     speakers = _Speakers([segment.speaker_name for segment in transcript.segments])
     named_places: set[int] = set()
@@ -64,8 +64,8 @@ def corrected(transcript: Transcript, corrections: Iterable[Correction]) -> Tran
 
 
 def corrected_names(names: Iterable[str], corrections: Sequence[Correction]) -> list[str]:
-    """Return participants' names as they are to be read."""
-    final_names: dict[str | None, str] = {}  # what the corrections from here on make of a name
+    """Return the corrected names of participants."""
+    final_names: dict[str | None, str] = {}  # name → its final name after this and all later corrections
     for correction in reversed(corrections):
         if correction.kind is CorrectionKind.PARTICIPANT:
             final_names[correction.before] = final_names.get(correction.after, correction.after)
@@ -79,19 +79,19 @@ def word_at(segment: Segment, place: int) -> Word | None:
 
 
 class _Speakers:
-    """Who speaks each segment. Segments of one name are a group: a name is changed once for all of them."""
+    """The speakers of segments. Segments of one name are a group, which is renamed as a whole."""
 
     def __init__(self, names: Sequence[str | None]) -> None:
         self._names: list[str | None] = []  # of each group
-        self._went_into: list[int] = []  # a group that took the name of another; itself where it has its own
+        self._went_into: list[int] = []  # the group that each group was merged into; itself if none
         self._groups: dict[str | None, int] = {}
         self._of = [self._group(name) for name in names]
 
     def name_of(self, place: int) -> str | None:
-        """Return the name that stands at a segment now."""
+        """Return a segment's current name."""
         group, into = self._of[place], self._went_into
         while into[group] != group:
-            into[group] = into[into[group]]  # the next one who asks has half the way
+            into[group] = into[into[group]]  # path halving: the next lookup is shorter
             group = into[group]
         return self._names[group]
 
@@ -100,7 +100,7 @@ class _Speakers:
         self._of[place] = self._group(name)
 
     def rename(self, before: str | None, after: str) -> None:
-        """Give all segments of a name another one."""
+        """Give all segments of one name another name."""
         group = self._groups.pop(before, None)
         if group is not None:
             self._went_into[group] = self._groups.setdefault(after, group)
@@ -136,7 +136,7 @@ def _with_words(segment: Segment, corrections: Sequence[Correction]) -> Segment:
 
 
 def _said(segment: Segment, corrections: Sequence[Correction]) -> dict[int, str]:
-    """Return the words that were put right, by their places in the segment."""
+    """Return the corrected words, by their places in the segment."""
     if not corrections:
         return {}
     words = [word.word for utterance in segment.utterances for word in utterance.words]
@@ -149,7 +149,7 @@ def _said(segment: Segment, corrections: Sequence[Correction]) -> dict[int, str]
 
 
 def _spoken_in(text: str, before: Sequence[Utterance], after: Sequence[Utterance]) -> str | None:
-    """Return the segment's text with its utterances' new texts in their places; None where they do not stand in it."""
+    """Return the segment's text with its utterances' new texts in their places; None if the old ones are not in it."""
     parts: list[str] = []
     begin = 0
     for old, new in zip(before, after, strict=True):
@@ -162,14 +162,14 @@ def _spoken_in(text: str, before: Sequence[Utterance], after: Sequence[Utterance
 
 
 def _spoken_otherwise(utterance: Utterance, new_words: Mapping[int, str]) -> Utterance:
-    """Return the utterance with these words, by their places, in its text too."""
+    """Return the utterance with these words, by their places, also in its text."""
     words = tuple(
         replace(word, word=new_words[n]) if n in new_words else word for n, word in enumerate(utterance.words)
     )
     text, parts, begin = utterance.transcript, list[str](), 0
     for number, word in enumerate(utterance.words[: max(new_words) + 1]):
         position = text.find(word.word, begin)
-        if position < 0:  # the text does not hold its words as they are
+        if position < 0:  # the text does not contain its words literally
             return replace(utterance, words=words, transcript=" ".join(word.word for word in words))
         parts += [text[begin:position], words[number].word]
         begin = position + len(word.word)

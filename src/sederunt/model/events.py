@@ -1,13 +1,13 @@
-"""Chat as decoders tell it, and the names of media sources. Everything else they tell is a claim (`claims`)."""
+"""Chat messages from decoders, and the names of media sources. Everything else from decoders is a claim (`claims`)."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatReceived:
-    """A message to everyone, as reported by one of two sources: the site's own channel, or the page.
+    """A message to everyone, as reported by the site's own channel or by the page.
 
-    The channel may name its sender by `key` alone; `is_own` where the page says "you".
+    The channel may name its sender only by `key`; `is_own` is set if the page says "you".
     """
 
     username: str
@@ -24,12 +24,12 @@ _CAMERA, _SCREEN, _SINCE = "camera:", "screen:", "@"
 
 
 def camera_source(track: str) -> str:
-    """Return the name under which a video track is known as somebody's camera."""
+    """Return the source name of a video track that is somebody's camera."""
     return _CAMERA + track
 
 
 def screen_source(track: str) -> str:
-    """Return the name under which a video track is known as somebody's shared screen."""
+    """Return the source name of a video track that is somebody's shared screen."""
     return _SCREEN + track
 
 
@@ -43,12 +43,12 @@ def screen_track(source: str) -> str | None:
 
 
 def is_sound(source: str) -> bool:
-    """Return whether a source's name is of sound that is captured: no picture, and not of a moment."""
+    """Return whether a source is captured sound: no picture, and without a moment."""
     return not source.startswith((_CAMERA, _SCREEN)) and _SINCE not in source
 
 
 def source_since(source: str, at_ms: int) -> str:
-    """Return the key for a source's owner from a moment on: before it, the track may have been somebody else's."""
+    """Return the key of a source's owner from a moment on: the track may have been somebody else's before."""
     return f"{source}{_SINCE}{at_ms}"
 
 

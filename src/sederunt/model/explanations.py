@@ -1,6 +1,6 @@
-"""Why a bot is where it is, in words: a sentence for each status, reason and verdict, and what would help. Pure.
+"""Explain a bot's status in words: a sentence for each status, reason and verdict, and advice. Pure.
 
-The console, the command line and the tools for agents all read them here.
+The console, the command line and the tools for agents all use these texts.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ UNDER_WAY: Mapping[str, str] = {
     "processing": "It has left; the recording is put together.",
     "transcribing": "It has left; the recording is being transcribed.",
 }
-# Stop reason → what happened, and what would help.
+# Stop reason → what happened, and advice.
 REASONS: Mapping[str, tuple[str, str]] = {
     "meeting_ended": ("The meeting ended.", ""),
     "manually_stopped": ("It was asked to leave.", ""),
@@ -41,7 +41,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "request_denied": ("Somebody refused to let it in.", "Ask the host, then send it again."),
     "host_in_another_meeting": ("The host was in another meeting, so this one had not begun.", "Send it again later."),
 }
-# Cause → the same, where it says more than status and reason.
+# Cause → the same, if it says more than status and reason.
 CAUSES: Mapping[str, tuple[str, str]] = {
     "time_limit": ("Its time was up.", "Raise stop_options.time_limit."),
     MEETING_FULL: ("The meeting was full.", "Send it again once somebody has left, or ask the host to make room."),
@@ -71,7 +71,7 @@ VERDICTS: Mapping[str, str] = {
     "no_capacity": "No host had room for it in time; the meeting has nothing to do with it.",
 }
 
-# Cause of a `page_trouble` event → what it means for the recording; of others, what was seen says enough.
+# Cause of a `page_trouble` event → its meaning for the recording; for other causes the event's `seen` is enough.
 TROUBLES: Mapping[str, str] = {
     "no_sound": "People are shown speaking, and no sound of them comes. The bot listens in another way, and once it "
     "enters the meeting anew.",
@@ -79,11 +79,11 @@ TROUBLES: Mapping[str, str] = {
 
 
 def why(status: str, stop_reason: str | None, *, cause: str | None, message: str | None) -> tuple[str, str | None]:
-    """Return what brought a bot where it is, as a sentence, and what would help; None where nothing is to be mended.
+    """Return a sentence that explains a bot's status, and advice; None if there is nothing to do.
 
     Args:
-        cause: what the last change of status says besides; see CAUSES.
-        message: what it says in words, for an ending that has no reason of the interface.
+        cause: the cause in the last change of status; see CAUSES.
+        message: its text, for an ending without a stop reason of the API.
     """
     if status in UNDER_WAY:
         return UNDER_WAY[status], None

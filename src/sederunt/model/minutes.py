@@ -3,11 +3,11 @@
 from sederunt.model.bot import Bot
 from sederunt.model.status import BotStatus, StopReason
 
-FREE_WAITING_MIN = 10  # waiting longer than this costs a bot that was not admitted the base price
+FREE_WAITING_MIN = 10  # a bot that was not admitted pays the base price for waiting longer
 
 
 def seconds_of(bot: Bot) -> float | None:
-    """Return seconds in the meeting; None for a bot that never was in one, or still is."""
+    """Return the seconds in the meeting; None for a bot that never was in one, or still is."""
     ended_at = bot.recording_ended_at or bot.finished_at
     if bot.recording_started_at is None or ended_at is None:
         return None
@@ -15,12 +15,12 @@ def seconds_of(bot: Bot) -> float | None:
 
 
 def minutes_of(bot: Bot) -> int:
-    """Return minutes in the meeting, begun ones whole; 0 where it never was in one."""
+    """Return the minutes in the meeting, rounded up; 0 if it never was in one."""
     return max(0, -int(-(seconds_of(bot) or 0) // 60))
 
 
 def waiting_minutes_of(bot: Bot) -> int:
-    """Return minutes of waiting for nothing beyond the free ones, whoever ended the wait."""
+    """Return the minutes of vain waiting beyond the free ones, whoever ended the wait."""
     if bot.status is not BotStatus.NOT_ADMITTED:
         return 0
     limit = bot.config.stop_options.waiting_room_timeout

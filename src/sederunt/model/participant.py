@@ -18,7 +18,7 @@ class SpeakingEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Participant:
-    key: str  # the site's own id where it gives one, else the name
+    key: str  # the site's own id if there is one, else the name
     name: str
     avatar: str | None
     first_seen_at: datetime

@@ -11,9 +11,9 @@ from sederunt.model.status import RecordingStatus
 class RecordingConfig:
     """Everything a caller can ask of a recording, after validation."""
 
-    transcription_model: str  # the identifier as it was sent
+    transcription_model: str  # the identifier as sent
     transcription_credentials: UUID | None = None
-    transcription_fallback: tuple[str, ...] | None = None  # models for when it fails; None: what the operator says
+    transcription_fallback: tuple[str, ...] | None = None  # models to use if it fails; None: the operator's setting
     lang: str | None = None
     webhook_url: str | None = None
     store_recording_for_1_year: bool = False

@@ -1,7 +1,7 @@
-"""Split text into search terms: of what is searched, of the question, and where an answer stands.
+"""Split the searched text and the question into search terms, and find the matches in a text.
 
-Both database engines are given these words ready-made, so that the same question finds the same lines in each, in
-every script: marks belong to their letters, and scripts that are written without spaces are searched by character.
+Both database engines get these words ready-made, so that the same question finds the same lines in each, in every
+script: marks belong to their letters, and scripts that are written without spaces are searched by character.
 """
 
 import re
@@ -14,12 +14,12 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 _PIECE = re.compile(r'"([^"]*)"|(\S+)')
 # Han, kana, Thai, Lao, Khmer, Myanmar: no spaces between words.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_AROUND = 12  # words of an excerpt on each side of what was found
+_AROUND = 12  # words of an excerpt on each side of a match
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One word of a text: as it is compared, and where it stands."""
+    """One word of a text: its form for comparison, and its position."""
 
     word: str
     start: int
@@ -28,7 +28,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words that must follow one another; the last may go on where it was not put in quotes."""
+    """Words that must follow one another; the last is a prefix unless it was in quotes."""
 
     words: tuple[str, ...]
     may_go_on: bool
@@ -36,7 +36,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of an excerpt, and whether it is what was asked for."""
+    """A piece of an excerpt, and whether it matches."""
 
     text: str
     is_match: bool
@@ -70,7 +70,7 @@ def _term(text: str, start: int, end: int) -> Term:
 
 
 def phrases(question: str) -> tuple[Phrase, ...]:
-    """Return what a search question asks for: each of its words, as a prefix, and each quoted phrase verbatim."""
+    """Return the phrases of a search question: each word as a prefix, and each quoted phrase verbatim."""
     result: list[Phrase] = []
     for quoted, bare in _PIECE.findall(question):
         words = tuple(term.word for term in terms(quoted or bare))
@@ -80,7 +80,7 @@ def phrases(question: str) -> tuple[Phrase, ...]:
 
 
 def excerpt(text: str, query: Sequence[Phrase]) -> list[Part]:
-    """Return the words around the first place that was asked for, cut into what matches and what does not."""
+    """Return the words around the first match, cut into parts that match and parts that do not."""
     words = list(terms(text))
     hits = _hits(words, query)
     middle = min(hits, default=0)
@@ -106,7 +106,7 @@ def excerpt(text: str, query: Sequence[Phrase]) -> list[Part]:
 
 
 def _hits(words: Sequence[Term], query: Sequence[Phrase]) -> set[int]:
-    """Return the places of the words that belong to a phrase that was found."""
+    """Return the places of the words that belong to a matching phrase."""
     hits: set[int] = set()
     for phrase in query:
         length = len(phrase.words)

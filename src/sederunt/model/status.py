@@ -1,7 +1,7 @@
-"""The life of a bot and of a recording: one table of transitions, one function that reads it.
+"""The states of a bot and of a recording: one table of transitions, one function that reads it.
 
-Triggers say what happened; only the table knows which status follows. Nothing else in the program compares
-statuses one by one: the other questions (is it over, may it be deleted, which reasons fit) are tables here too.
+Triggers say what happened; only the table knows which status follows. No other code compares statuses one by one: the
+other questions (is it over, may it be deleted, which reasons fit) are tables here too.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class BotStatus(StrEnum):
-    """Every status a bot can report; the values are fixed by the interface."""
+    """Every status that a bot can report; the API fixes the values."""
 
     SCHEDULED = "scheduled"
     BOOTING = "booting"
@@ -27,7 +27,7 @@ class BotStatus(StrEnum):
 
 
 class RecordingStatus(StrEnum):
-    """Every status a standalone recording can report."""
+    """Every status that a standalone recording can report."""
 
     TRANSCRIBING = "transcribing"
     FINISHED = "finished"
@@ -37,13 +37,13 @@ class RecordingStatus(StrEnum):
 class Trigger(StrEnum):
     """What happened to a bot."""
 
-    DUE = "due"  # its start time came, or was taken away
+    DUE = "due"  # its start time came, or was removed
     LAUNCHED = "launched"  # a host took it and opened a page
     ADMITTED = "admitted"  # it sits in the meeting
-    REFUSED = "refused"  # the meeting said no, or there is no meeting; carries a stop reason
+    REFUSED = "refused"  # the meeting refused it, or there is no meeting; carries a stop reason
     SIGN_IN_NEEDED = "sign_in_needed"
     SIGN_IN_REJECTED = "sign_in_rejected"
-    CHALLENGED = "challenged"  # the site took it for an unwanted robot
+    CHALLENGED = "challenged"  # the site detected it as an unwanted robot
     RETRIED = "retried"  # a challenged bot tries again on a fresh context
     STOPPED = "stopped"  # the caller asked it to leave
     ENDED = "ended"  # the meeting or a stop rule ended the stay
@@ -57,7 +57,7 @@ class Trigger(StrEnum):
 
 
 class StopReason(StrEnum):
-    """Why a bot finished or was not admitted; the values are fixed by the interface."""
+    """Why a bot finished or was not admitted; the API fixes the values."""
 
     INVALID_MEETING_URL = "invalid_meeting_url"
     WAITING_ROOM_TIMEOUT = "waiting_room_timeout"
@@ -71,7 +71,7 @@ class StopReason(StrEnum):
     KICKED = "kicked"
 
 
-MEETING_FULL = "meeting_full"  # the cause of a request_denied that was nobody's decision
+MEETING_FULL = "meeting_full"  # the cause of a request_denied that nobody decided
 
 
 _S, _T, _R = BotStatus, Trigger, StopReason
@@ -120,24 +120,24 @@ RECORDING_TRANSITIONS: Mapping[RecordingStatus, Mapping[Trigger, RecordingStatus
     RecordingStatus.FAILED: {},
 }
 
-# Deletion is refused in these (interface.md, Resources). `leaving` is not among them: it finishes leaving, then goes.
+# Deletion is refused in these (interface.md, Resources). Not in `leaving`: the bot finishes that and is then deleted.
 ACTIVE: frozenset[BotStatus] = frozenset({_S.BOOTING, _S.JOINING, _S.RECORDING, _S.PROCESSING, _S.TRANSCRIBING})
 
-# A bot in one of these is in a meeting or on its way there: it counts against the concurrency limit.
+# A bot in one of these is in a meeting or on its way there, and counts against the concurrency limit.
 AT_WORK: frozenset[BotStatus] = frozenset({_S.BOOTING, _S.JOINING, _S.RECORDING, _S.LEAVING})
 
-# A stop request makes sense in these.
+# A bot in one of these can be stopped.
 STOPPABLE: frozenset[BotStatus] = frozenset({_S.BOOTING, _S.JOINING, _S.RECORDING})
 
-# Retries of a bot that was taken for an unwanted robot; in the pauses before them it can be stopped, too.
+# Retries of a bot detected as a robot; it can also be stopped in the pauses before them.
 MAX_CHALLENGES = 3
 
-# Nothing follows these, but for the retries of a detected bot.
+# These are final, except for the retries of a detected bot.
 ENDINGS: frozenset[BotStatus] = frozenset(
     {_S.FINISHED, _S.NOT_ADMITTED, _S.BOT_DETECTED, _S.AUTH_REQUIRED, _S.INVALID_CREDENTIALS, _S.FAILED}
 )
 
-# Which reasons may accompany which ending; None where no reason is a truthful answer too (a time limit has none).
+# The reasons that each ending may have. An ending may also have none: a time limit has no reason.
 REASONS: Mapping[BotStatus, frozenset[StopReason]] = {
     _S.FINISHED: frozenset(
         {
@@ -162,7 +162,7 @@ REASONS: Mapping[BotStatus, frozenset[StopReason]] = {
 
 
 class ForbiddenTransition(Exception):
-    """This trigger means nothing in this status."""
+    """The table has no transition for this trigger in this status."""
 
     def __init__(self, status: StrEnum, trigger: Trigger) -> None:
         super().__init__(f"'{trigger}' leads nowhere from '{status}'")
@@ -171,7 +171,7 @@ class ForbiddenTransition(Exception):
 
 
 def advance(status: BotStatus, trigger: Trigger) -> BotStatus:
-    """Return the status that follows. Raises ForbiddenTransition where the table has no row."""
+    """Return the status that follows. Raises ForbiddenTransition if the table has no row."""
     try:
         return TRANSITIONS[status][trigger]
     except KeyError:
@@ -187,5 +187,5 @@ def advance_recording(status: RecordingStatus, trigger: Trigger) -> RecordingSta
 
 
 def shown_reason(status: BotStatus, reason: StopReason | None) -> StopReason | None:
-    """Return the stop reason a caller may see with this status: set only where REASONS allows it."""
+    """Return the stop reason that a caller may see with this status: None unless REASONS allows it."""
     return reason if reason in REASONS.get(status, frozenset()) else None

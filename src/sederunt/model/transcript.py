@@ -27,10 +27,10 @@ class Utterance:
     confidence: float
     transcript: str
     words: tuple[Word, ...] = ()
-    lang: str | None = None  # that it is written in, as a two-letter tag; None where nobody told
+    lang: str | None = None  # the language of its text, as a two-letter tag; None if unknown
 
     def spoken_by(self, speaker: int) -> "Utterance":
-        """Return the same with another speaker, also of each word."""
+        """Return a copy with another speaker, also for each word."""
         words = tuple(replace(word, speaker=speaker) for word in self.words)
         return replace(self, speaker=speaker, words=words)
 
@@ -45,7 +45,7 @@ class NameGuess:
 class Segment:
     """What one speaker said in one go.
 
-    Exactly one of `speaker_name` and `potential_speaker_names` is set once names were looked for.
+    Exactly one of `speaker_name` and `potential_speaker_names` is set once the names have been determined.
     """
 
     start: float
@@ -58,7 +58,7 @@ class Segment:
     potential_speaker_names: tuple[NameGuess, ...] | None = None
 
     def spoken(self) -> dict[str, Any]:
-        """Return what listeners are told of it: without utterances, and with guesses only where there are any."""
+        """Return the segment as listeners get it: without utterances, and with guesses only if there are any."""
         guesses = self.potential_speaker_names
         return {
             "transcript": self.transcript,
@@ -84,7 +84,7 @@ class Doubt:
 class Transcript:
     segments: tuple[Segment, ...]
     detected_lang: str | None = None
-    doubts: tuple[Doubt, ...] = ()  # told with the event that ends the transcription, not stored with the segments
+    doubts: tuple[Doubt, ...] = ()  # sent with the event that ends the transcription, not stored with the segments
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +92,7 @@ class LiveLine:
     """A segment of a live transcript as published to listeners."""
 
     segment_id: str
-    revision: int  # 0, and one more each time it was told anew
+    revision: int  # 0, incremented each time that it is sent again
     source: str
-    voice: str  # whose number `segment.speaker` is: a participant's key, or a key for a voice without a name
+    voice: str  # the owner of the number `segment.speaker`: a participant's key, or a key for a voice without a name
     segment: Segment

@@ -1,4 +1,4 @@
-"""What a person does in a sign-in window, as the API takes it and a host's browser plays it."""
+"""A person's actions in a sign-in window, as the API takes them and a host's browser performs them."""
 
 from enum import StrEnum
 
@@ -9,7 +9,7 @@ MOST_PIXELS = 100_000  # either way, of one argument
 
 
 class WindowInput(StrEnum):
-    """An input's name; what it takes stands behind it."""
+    """An input's name; its arguments are in the comment behind it."""
 
     MOVE = "move"  # the pointer's place, in shares of width and height
     DOWN = "down"  # the button (0, 1, 2), and which click of a series this is

@@ -1,4 +1,4 @@
-"""What belongs to the account: the first page, search, webhooks, keys, usage, people, operations."""
+"""Pages of the account: the first page, search, webhooks, keys, usage, people, operations."""
 
 import asyncio
 import shutil
@@ -61,7 +61,7 @@ async def start(page: Page) -> Response:
 
 async def check_up(page: Page) -> Response:
     """GET /checkup: the doctor's quick checks with their remedies, as a part of the first page."""
-    if not _owns_installation(page):  # its paths, its accounts and its cores are not other accounts' business
+    if not _owns_installation(page):  # other accounts must not see its paths and accounts, nor use its cores
         raise Forbidden("The check-up is for owners of the account that this installation began with.")
     doctor: DoctorRun = page.request.app.state.checkup
     findings = doctor.look(page.context.settings, again="again" in page.request.query_params)
@@ -201,7 +201,7 @@ async def operations(page: Page) -> Response:
 
 
 def _process(heartbeat: Heartbeat) -> dict[str, Any]:
-    """Return one process as described by its last heartbeat."""
+    """Return one process by its last heartbeat."""
     seats = heartbeat.facts.get("seats") or {}
     work = heartbeat.facts.get("at_work") or {}
     return {

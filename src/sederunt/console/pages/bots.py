@@ -45,7 +45,7 @@ from sederunt.transcription.models import has_sockets, models
 
 PICTURE_S = 12.0
 FEED_S = 600.0
-FEED_BYTES = 100_000  # what it costs to open a feed, as bytes of an answer
+FEED_BYTES = 100_000  # the cost of opening a feed, in bytes of an answer
 MOST_SCHEDULED = 500  # on one page of the timetable
 ZONE_COOKIE = "zone"  # the reader's time zone, as their browser names it
 
@@ -72,7 +72,7 @@ async def scheduled(page: Page) -> Response:
 
 
 def _day(text: str, otherwise: date) -> date:
-    """Return a day of the query, of a year that its neighbours can be told of, too."""
+    """Return a day of the query, of a year that leaves room for its neighbours."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
@@ -187,7 +187,7 @@ async def start_practice(page: Page) -> Response:
 
 
 def _short(segment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a segment under short names: some thousand of them go to the browser at once."""
+    """Return a segment with short keys: some thousands of them go to the browser at once."""
     return {
         "s": round(segment["start"], 2),
         "e": round(segment["end"], 2),
@@ -204,7 +204,7 @@ def _short(segment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def lanes_of(view: BotView, corrections: Sequence[Correction]) -> list[dict[str, Any]]:
-    """Return who spoke when, as spans in seconds of the recording, under the names that are to be read."""
+    """Return who spoke when, as spans in seconds of the recording, under corrected names."""
     started_at = view.bot.recording_started_at
     if started_at is None:
         return []
@@ -252,8 +252,8 @@ def _recording_url(page: Page, bot: Bot) -> str | None:
 class _Feed(StreamingResponse):
     """A bot's live messages. It is one of the account's sockets, and ends with its reader's session.
 
-    It ends after a while, too; the browser comes again, and has to be signed in still. Only an `over` tells it not to:
-    the bot has ended, or was deleted.
+    It also ends after `FEED_S`; the browser reconnects, and must still be signed in. Only an `over` event, when the bot
+    has ended or was deleted, stops it from reconnecting.
     """
 
     def __init__(self, page: Page, bot: Bot, since: int | None) -> None:
@@ -267,7 +267,7 @@ class _Feed(StreamingResponse):
             async with page.context.socket_holders.hold(page.account_id, page.caller.holder, acts=False) as over:
                 self.body_iterator = self._events(over)
                 await super().__call__(scope, receive, send)
-        except (TooManyRequests, Unauthorized) as error:  # nothing was sent yet
+        except (TooManyRequests, Unauthorized) as error:  # nothing has been sent yet
             await answer_to(error)(scope, receive, send)
 
     async def _events(self, over: asyncio.Event) -> AsyncIterator[bytes]:
@@ -284,13 +284,13 @@ class _Feed(StreamingResponse):
                         if message in (ENDED, DELETED):
                             yield f"event: over\ndata: {json.dumps(message.reason)}\n\n".encode()
                         return
-                    number = json.loads(message).get("seq")  # what is of this moment only has none
+                    number = json.loads(message).get("seq")  # messages that are not stored have none
                     yield (f"data: {message}\n\n" if number is None else f"id: {number}\ndata: {message}\n\n").encode()
 
 
 @contextlib.asynccontextmanager
 async def _passing_with(over: asyncio.Event, limit: asyncio.Timeout) -> AsyncIterator[None]:
-    """Have a time limit pass at once when a session is over, for as long as the block lasts."""
+    """Let a time limit expire at once when a session is over, while the block runs."""
 
     async def pass_then() -> None:
         await over.wait()

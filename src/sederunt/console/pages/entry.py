@@ -1,4 +1,4 @@
-"""How people come in and go out: sign-in by password or link, sign-out."""
+"""Sign-in by password or link, and sign-out."""
 
 from collections.abc import Awaitable, Callable
 from urllib.parse import SplitResult, parse_qs, urlsplit
@@ -109,7 +109,7 @@ class EntryPages:
         return answer
 
     def _count(self, context: ApiContext, request: Request, email: str) -> None:
-        """Raise TooManyRequests where somebody tries too often."""
+        """Raise TooManyRequests for too many tries."""
         if self._limit is None:
             self._limit = Rate.per_minute(count_of(_BUDGET), context.clock.monotonic)
         caller = network_of(request.client.host) if request.client else ""
@@ -122,10 +122,10 @@ class EntryPages:
 
 
 def refuse_elsewhere(context: ApiContext, request: Request) -> None:
-    """Raise Forbidden where another site's page signs somebody in here: they would work in a stranger's name.
+    """Raise Forbidden if another site's page sends the form: the person would work under a stranger's name.
 
-    Browsers tell it by themselves, those of addresses without TLS by the page's origin alone: `null` of a page without
-    one, such as a frame in a sandbox.
+    Browsers send the needed header themselves; for addresses without TLS only the page's origin, which is `null` for a
+    page without one, such as a frame in a sandbox.
     """
     fetch_site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     own_hosts = {request.headers.get("host", ""), urlsplit(context.settings.api.public_url or "").netloc} - {""}
@@ -137,7 +137,7 @@ def refuse_elsewhere(context: ApiContext, request: Request) -> None:
 
 
 def signed_in(request: Request, context: ApiContext, token: str, to: str) -> Response:
-    """Return what leads somebody on, with the cookie of their new session."""
+    """Return a redirect with the cookie of a new session."""
     answer = RedirectResponse(to, 303)
     base = context.base_url(request.scope["scheme"], request.headers.get("host", ""))
     set_private_cookie(answer, COOKIE, token, base, for_s=SESSION_FOR.total_seconds())
@@ -147,13 +147,13 @@ def signed_in(request: Request, context: ApiContext, token: str, to: str) -> Res
 def set_private_cookie(
     answer: Response, name: str, value: str, base_url: str, *, for_s: float, path: str = "/"
 ) -> None:
-    """Set a cookie that no script reads, and that other sites' requests do not carry."""
+    """Set a cookie that scripts cannot read, and that other sites' requests do not carry."""
     secure = base_url.startswith("https:")
     answer.set_cookie(name, value, max_age=int(for_s), path=path, httponly=True, samesite="lax", secure=secure)
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """Return the fields of a small form; the last of a name counts."""
+    """Return the fields of a small form, the last value of each name."""
     body = await whole_body(request, _FORM_BYTES)
     try:
         fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
@@ -163,7 +163,7 @@ async def _form(request: Request) -> dict[str, str]:
 
 
 def path_of_ours(target: str | None) -> str:
-    """Return a path of ours; for anything else that of the first page."""
+    """Return the target if it is a path of this site, else the first page's path."""
     text = target or "/"
     parts = _parts_of(text)
     is_ours = text.startswith("/") and not text.startswith(("//", "/\\")) and not parts.netloc and not parts.scheme
@@ -171,7 +171,7 @@ def path_of_ours(target: str | None) -> str:
 
 
 def _parts_of(address: str) -> SplitResult:
-    """Return the parts of an address; of one that is none, those of another site's."""
+    """Return the parts of an address; for an invalid one those of another site."""
     try:
         return urlsplit(address)
     except ValueError:

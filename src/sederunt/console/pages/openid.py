@@ -1,4 +1,4 @@
-"""Sign-in by an OpenID provider: out to it, back from it, and identities that people link to who they are here."""
+"""Sign-in by an OpenID provider: the way there and back, and identities that people link to themselves."""
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -21,7 +21,7 @@ _ANSWERS_PER_MINUTE = count_of("openid_answers")  # per network of callers: an o
 
 
 class OpenIdEntry:
-    """GET /sign-in/openid, and where the provider sends people back to."""
+    """GET /sign-in/openid, and the address to which the provider sends people back."""
 
     def __init__(self) -> None:
         self._limit: Rate | None = None
@@ -33,7 +33,7 @@ class OpenIdEntry:
         return _with_attempt(RedirectResponse(address, 303), context, request, attempt)
 
     async def back(self, context: ApiContext, request: Request) -> Response:
-        """Let in whom the provider names, or link them to who is signed in."""
+        """Let in the person whom the provider names, or link the identity to the person who is signed in."""
         self._refuse_hammering(context, request)
         answer = dict(request.query_params)
         provider, sealer = _provider(context, request), context.stores.sealer
@@ -54,7 +54,7 @@ class OpenIdEntry:
         return response
 
     def _refuse_hammering(self, context: ApiContext, request: Request) -> None:
-        """Raise TooManyRequests for whoever would have us ask the provider again and again."""
+        """Raise TooManyRequests for callers that would make us ask the provider too often."""
         if self._limit is None:
             self._limit = Rate.per_minute(_ANSWERS_PER_MINUTE, context.clock.monotonic)
         wait_s = self._limit.wait_s(network_of(request.client.host) if request.client else "")
@@ -80,7 +80,7 @@ async def unlink_identity(page: Page) -> Response:
 
 
 def _provider(context: ApiContext, request: Request) -> OpenIdProvider:
-    """Return this process's provider. Raises NotFound where the operator set none."""
+    """Return this process's provider. Raises NotFound if the operator set none."""
     if context.settings.oidc.issuer is None:
         raise NotFound("This installation has no OpenID provider: SEDERUNT_OIDC__ISSUER is not set.")
     state = request.app.state

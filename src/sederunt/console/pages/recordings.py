@@ -1,4 +1,4 @@
-"""Recordings: the list with its upload, one of them, and two transcripts side by side."""
+"""Recordings: the list with its upload, one recording, and two transcripts side by side."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ async def one_recording(page: Page) -> Response:
     view = await page.context.recordings.view(page.id("recording"), page.account_id)
     recording = view.recording
     if recording.status is not RecordingStatus.TRANSCRIBING and "hx-request" in page.request.headers:
-        # It waited for its transcript. What is swapped into a page brings no script of a head, and would not play.
+        # The page waited for the transcript. Swapped-in content brings no scripts of a head, and would not play.
         return Response(headers={"HX-Refresh": "true"})
     corrections = await page.context.stores.corrections.of(recording.id)
     key, until = recording.recording_object, recording.recording_available_until

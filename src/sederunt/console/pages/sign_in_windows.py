@@ -1,4 +1,4 @@
-"""The page around a browser on a host in which a meeting account is signed in; what it does goes through the API."""
+"""The page around a host's browser in which a person signs in a meeting account; its actions go through the API."""
 
 from starlette.responses import Response
 
