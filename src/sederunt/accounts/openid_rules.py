@@ -48,7 +48,6 @@ def name_of(claims: Claims) -> str:
 
 
 def _claimed_role(settings: OidcSettings, claims: Claims) -> MemberRole | None:
-    """Return the highest of the roles that the claim gives."""
     if settings.role_claim is None:
         return None
     roles = settings.roles or {role.value: role.value for role in MemberRole}

@@ -301,7 +301,6 @@ class Bus:
     # Staying connected
 
     async def _open(self) -> None:
-        """Connect a new client, however long that takes."""
         self._client = Client()
         token = self.settings.token.get_secret_value() if self.settings.token else None
         await self._client.connect(
@@ -376,5 +375,4 @@ class Bus:
 
 
 def _question(message: Mapping[str, Any]) -> bytes:
-    """Return a request as it is sent, with the current origin."""
     return json.dumps({**message, **carried()}).encode()

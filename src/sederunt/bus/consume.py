@@ -270,7 +270,6 @@ class Consumer:
 
 
 async def _late(tasks: set[asyncio.Task[None]], within_s: float, cut_short: asyncio.Event) -> set[asyncio.Task[None]]:
-    """Return the tasks that have not ended when the time is over or cut short."""
     if not tasks:
         return set()
     waits = [

@@ -191,7 +191,6 @@ class _Listener:
         self._some.set()
 
     async def _catch_up(self) -> None:
-        """Read the events after the newest one handed out from the store."""
         self._behind = False
         self._ready.clear()
         try:

@@ -84,7 +84,6 @@ class JobPull:
             await self._wait(deadline - time.monotonic())
 
     async def _answered(self, msg: Msg) -> None:
-        """Handle the server's answer: a job, or a status that says there is none."""
         if msg.reply.startswith("$JS.ACK."):
             await self._given(msg)
         elif msg.headers and msg.headers.get("Status") not in ("404", "408", "100"):

@@ -57,7 +57,6 @@ async def check_disk(settings: Settings) -> str:
 
 
 def _flush_ms(folder: Path) -> float:
-    """Return the median time to write and flush 4 KiB, in milliseconds."""
     times = []
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(15):

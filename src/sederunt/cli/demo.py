@@ -122,7 +122,6 @@ def speaking_now(bot: dict[str, Any]) -> list[str]:
 
 
 def _report(bot: dict[str, Any], cost: Cost, script: scripts.Script, data: Path) -> bool:
-    """Print transcript, recording and cost; return whether every promise of the demo holds."""
     if bot["status"] != "finished":
         console.print(f"[red]The bot ended as {bot['status']}[/red]", json.dumps(bot.get("events"), indent=1))
         return False

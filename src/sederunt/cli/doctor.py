@@ -54,7 +54,6 @@ def doctor(
 
 
 def _examined(part: str, check: Check, settings: Settings, *, quiet: bool) -> Finding:
-    """Run one check; any exception becomes a finding."""
     started_at = time.monotonic()
     is_sound, remedy = True, ""
     with Console(stderr=True, quiet=quiet).status(f"{part} …"):

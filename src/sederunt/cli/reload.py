@@ -36,7 +36,6 @@ def reload(
 
 
 def _running(folder: Path) -> Replacements:
-    """Return the report of the service on this data directory. Raises SetupError."""
     replacements = told_replacements(folder)
     if replacements is None or replacements.pid != serving_pid(folder):
         raise SetupError(

@@ -147,7 +147,6 @@ class _Rest:
         self._published.clear()
 
     async def _is_a_job_queued(self) -> bool:
-        """Return whether a queue holds a job, given out or not. Raises BusAway."""
         for kind in QUEUES:
             depth = await self._bus.depth(kind)
             if depth.waiting or depth.at_work:

@@ -142,17 +142,11 @@ def _next(settings: Settings, inheritance: Inheritance) -> Beginning:
 async def _run(
     settings: Settings, resources: Held, drain_timeout_s: float, inheritance: Inheritance | None = None
 ) -> None:
-    """Serve until asked to end; see `_serve`."""
     async with service_manager.watched(settings.data, "serve"):
         await _serve(settings, resources, drain_timeout_s, inheritance)
 
 
 async def _serve(settings: Settings, resources: Held, drain_timeout_s: float, inheritance: Inheritance | None) -> None:
-    """Serve until asked to end.
-
-    Args:
-        inheritance: what the previous program of this process left.
-    """
     stop, hurry, replace_roles = _signals()
     beginning = await _first(settings) if inheritance is None else _next(settings, inheritance)
     server = beginning.server

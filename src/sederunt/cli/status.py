@@ -56,7 +56,6 @@ def is_complete(rows: Sequence[dict[str, Any]]) -> bool:
 
 
 def _bus_of(settings: Settings) -> BusSettings:
-    """Return where the message server is. Raises SetupError."""
     bus = embedded.address_of(settings.data, settings.bus)
     if bus.url is None:
         raise nothing_runs(settings.data, "set SEDERUNT_BUS__URL")

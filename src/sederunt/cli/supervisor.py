@@ -338,7 +338,6 @@ class Child:
             return {"error": str(error) or type(error).__name__}
 
     async def _live_once(self) -> int:
-        """Run one process from its start to its end; return its exit code, negative for a signal."""
         spawned = await self._taken_over() or await self._supervisor.spawn(self.role)
         process = self._process = spawned.process
         self._files, self._asked_by = spawned.files, set()

@@ -206,7 +206,6 @@ async def _hearing(bus_settings: BusSettings) -> AsyncIterator[Heartbeats]:
 def _end_frozen(
     supervisor: Supervised, database: Path | None, roles: FrozenRoles, stopped_roles: StoppedRoles, waits: CoreWaits
 ) -> None:
-    """Take one look, and end the roles that are frozen."""
     pids = supervisor.pids()
     running_pids = [pid for pid in pids.values() if pid is not None]
     hung_pids = waiting_for_a_disk(running_pids)

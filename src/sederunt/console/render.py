@@ -93,7 +93,7 @@ def assets_version() -> str:
 
 
 def asset_address(name: str) -> str:
-    """Return the address of a file of `assets`: all share one folder, as modules import each other by relative paths."""
+    """Return the address of a file of `assets`: one folder for all, as modules import each other by relative paths."""
     return f"/assets/{assets_version()}/{name}"
 
 

@@ -34,7 +34,7 @@ class Event:
 
 
 def seat_wait_s(history: Sequence[Event]) -> float:
-    """Return the seconds that a bot waited for a host: from its first notice to the event after the last; 0 for none."""
+    """Return the seconds that a bot waited for a host: from its first notice to the event after the last, else 0."""
     positions = [number for number, event in enumerate(history) if event.event == WAITING_FOR_CAPACITY]
     if not positions or positions[-1] + 1 == len(history):
         return 0.0

@@ -106,7 +106,6 @@ def excerpt(text: str, query: Sequence[Phrase]) -> list[Part]:
 
 
 def _hits(words: Sequence[Term], query: Sequence[Phrase]) -> set[int]:
-    """Return the places of the words that belong to a matching phrase."""
     hits: set[int] = set()
     for phrase in query:
         length = len(phrase.words)

@@ -201,7 +201,6 @@ async def operations(page: Page) -> Response:
 
 
 def _process(heartbeat: Heartbeat) -> dict[str, Any]:
-    """Return one process by its last heartbeat."""
     seats = heartbeat.facts.get("seats") or {}
     work = heartbeat.facts.get("at_work") or {}
     return {

@@ -109,7 +109,6 @@ class EntryPages:
         return answer
 
     def _count(self, context: ApiContext, request: Request, email: str) -> None:
-        """Raise TooManyRequests for too many tries."""
         if self._limit is None:
             self._limit = Rate.per_minute(count_of(_BUDGET), context.clock.monotonic)
         caller = network_of(request.client.host) if request.client else ""
