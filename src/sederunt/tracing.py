@@ -154,12 +154,12 @@ def traced(
     def around(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
         @functools.wraps(function)
         async def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            began = monotonic()
+            started_at = monotonic()
             try:
                 with span(name):
                     return await function(*args, **kwargs)
             finally:
-                counters.add("step_seconds", name, monotonic() - began)
+                counters.add("step_seconds", name, monotonic() - started_at)
 
         return call
 

@@ -138,10 +138,10 @@ class Bus:
         for ping in list(self._pings):
             ping.cancel()
 
-    def when_back(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call `call` first after every reconnect. Return a function that stops this."""
-        self._on_back.append(call)
-        return lambda: self._on_back.remove(call)
+    def when_back(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call `callback` first after every reconnect. Return a function that stops this."""
+        self._on_back.append(callback)
+        return lambda: self._on_back.remove(callback)
 
     # Publishing
 
@@ -330,8 +330,8 @@ class Bus:
     async def _on_reconnected(self) -> None:
         logger.info("connected to NATS again", action="bus_back")
         self._up.set()
-        for call in list(self._on_back):
-            call()
+        for callback in list(self._on_back):
+            callback()
         self._spawn(self._declare_until_done())
 
     async def _on_closed(self) -> None:

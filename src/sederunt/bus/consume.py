@@ -85,7 +85,7 @@ class Consumer:
         self._must_wait_s = must_wait_s
         self.kind = kind
         self._bus = bus
-        self._pull = JobPull(bus, kind, given=self._take, has_room=lambda: self.held < slots and has_room())
+        self._pull = JobPull(bus, kind, on_job=self._take, has_room=lambda: self.held < slots and has_room())
         self._handler = handler
         self._slots = slots
         self._on_cut_off = on_cut_off
@@ -272,11 +272,11 @@ class Consumer:
 async def _late(tasks: set[asyncio.Task[None]], within_s: float, cut_short: asyncio.Event) -> set[asyncio.Task[None]]:
     if not tasks:
         return set()
-    waits = [
+    waiters = [
         asyncio.ensure_future(asyncio.wait(tasks, timeout=within_s)),
         asyncio.ensure_future(cut_short.wait()),
     ]
-    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    for wait in waits:
-        wait.cancel()
+    await asyncio.wait(waiters, return_when=asyncio.FIRST_COMPLETED)
+    for waiter in waiters:
+        waiter.cancel()
     return {task for task in tasks if not task.done()}

@@ -148,10 +148,10 @@ async def beating(bus: Bus, role: str, name: str, facts: Callable[[], Awaitable[
         await send()
 
     subscription = await bus.subscribe(_CALL, on_call)
-    beats = asyncio.create_task(beat(), name="heartbeat")
+    beat_task = asyncio.create_task(beat(), name="heartbeat")
     try:
         yield
     finally:
         await subscription.close()
-        await end(beats)
+        await end(beat_task)
         await bus.tell(_SUBJECT.format(role), json.dumps({**identity, "last": True}).encode())

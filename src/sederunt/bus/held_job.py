@@ -198,13 +198,13 @@ class HeldJob:
         """Tell the server until it has confirmed; a lost message would bring the job back for nothing."""
         match outcome:
             case Done():
-                word = b"+ACK"
+                message = b"+ACK"
             case Drop():
-                word = b"+TERM"
+                message = b"+TERM"
             case Redeliver(after_s=after_s):
-                word = nak(after_s)
+                message = nak(after_s)
         refusals = 0
-        while not await self._bus.confirm(self._handle, word, within_s=2) and not self._bus.closed:
+        while not await self._bus.confirm(self._handle, message, within_s=2) and not self._bus.closed:
             refusals += self._bus.connected
             if refusals > UNCONFIRMED:
                 logger.warning("job not settled", action="job_unsettled", kind=self.delivery.kind, id=self._id)

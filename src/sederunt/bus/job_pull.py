@@ -30,10 +30,10 @@ class JobPull:
     """
 
     def __init__(
-        self, bus: Bus, kind: str, *, given: Callable[[Msg], Awaitable[None]], has_room: Callable[[], bool]
+        self, bus: Bus, kind: str, *, on_job: Callable[[Msg], Awaitable[None]], has_room: Callable[[], bool]
     ) -> None:
         self._bus, self._kind = bus, kind
-        self._given, self._has_room = given, has_room
+        self._given, self._has_room = on_job, has_room
         self._changed = asyncio.Event()  # an answer came, a job ended, the bus is back, or it is over
         self._is_open = False
         self._settled_at = 0.0

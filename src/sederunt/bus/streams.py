@@ -101,9 +101,9 @@ def account_check_subject(host: str) -> str:
     return f"host.{_token(host)}.account-check"
 
 
-def window_subject(window_id: str, what: str) -> str:
+def window_subject(window_id: str, action: str) -> str:
     """Return the subject on which a sign-in window is asked to `look`, `act` or `end`."""
-    return f"window.{window_id}.{what}"
+    return f"window.{window_id}.{action}"
 
 
 def _token(name: str) -> str:

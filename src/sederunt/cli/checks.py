@@ -60,11 +60,11 @@ def _flush_ms(folder: Path) -> float:
     times = []
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(15):
-            began = time.perf_counter()
+            started_at = time.perf_counter()
             file.write(b"x" * 4096)
             file.flush()
             os.fsync(file.fileno())
-            times.append(time.perf_counter() - began)
+            times.append(time.perf_counter() - started_at)
     return statistics.median(times) * 1000
 
 
@@ -91,11 +91,11 @@ async def check_bus(settings: Settings) -> str:
             events = feeds.EventPublisher(bus)
             publishing = asyncio.create_task(events.run())
             bot_id = str(uuid4())
-            began = time.perf_counter()
+            started_at = time.perf_counter()
             events.put(bot_id, {"type": "doctor"})
             async with contextlib.aclosing(feeds.events(bus, bot_id, since=0)) as received:
                 await anext(received)
-            took_ms = (time.perf_counter() - began) * 1000
+            took_ms = (time.perf_counter() - started_at) * 1000
             publishing.cancel()
             faults = broken_promises(facts_of(bus))
     except (SederuntError, TimeoutError, OSError) as error:
@@ -146,13 +146,13 @@ async def check_storage(settings: Settings) -> str:
     from sederunt.storage.objects import open_objects
 
     try:
-        began = time.perf_counter()
+        started_at = time.perf_counter()
         async with asyncio.timeout(30):
             await open_objects(settings).check()
     except (SederuntError, TimeoutError) as error:
         raise Fault(_sentence(error), "Look at SEDERUNT_STORAGE__URL and its options.") from error
     where = settings.storage.url or "a folder in the data directory"
-    return f"{where}: written, read, listed and removed in {(time.perf_counter() - began) * 1000:.0f} ms"
+    return f"{where}: written, read, listed and removed in {(time.perf_counter() - started_at) * 1000:.0f} ms"
 
 
 async def check_browser(settings: Settings) -> str:
@@ -165,12 +165,12 @@ async def check_browser(settings: Settings) -> str:
     from sederunt.model.audio import CapturedFrame, Codec
 
     payloads: list[bytes] = []
-    enough = asyncio.Event()
+    has_enough = asyncio.Event()
 
     def on_frames(frames: Sequence[CapturedFrame]) -> None:
         payloads.extend(frame.payload for frame in frames if frame.codec is Codec.OPUS)
         if len(payloads) >= 100:
-            enough.set()
+            has_enough.set()
 
     mode = settings.browser.mode if settings.browser.mode != "auto" else "shell"
     try:
@@ -186,7 +186,7 @@ async def check_browser(settings: Settings) -> str:
             page = await pool.open(request, on_frames=on_frames, on_signal=lambda _: None)
             await page.goto(url + "/")
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(enough.wait(), LISTEN_S)
+                await asyncio.wait_for(has_enough.wait(), LISTEN_S)
             await page.close()
     except SederuntError as error:
         raise Fault(_sentence(error), "apt-get install chromium chromium-headless-shell") from error
@@ -257,7 +257,7 @@ async def check_whisper(settings: Settings) -> str:
     if fault:
         raise Fault("There is no speech model on this machine.", fault)
     task = Task(path=clip.path, model=model, lang="en")
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     try:
         result = await asyncio.to_thread(PROVIDER.transcribe, settings, task)
     except SederuntError as error:
@@ -267,10 +267,10 @@ async def check_whisper(settings: Settings) -> str:
     words = [{word.strip(".,!?").lower() for word in text.split()} for text in (transcript, clip.text)]
     if len(words[0] & words[1]) * 3 < len(words[1]) * 2:
         if not await asyncio.to_thread(_writes_english, settings, task.lane.cores):
-            took_s = time.perf_counter() - began
+            took_s = time.perf_counter() - started_at
             return f"loaded, and read a clip in {took_s:.1f} s; it writes no English, so its words were not compared"
         raise Fault(f"It heard “{transcript}” where “{clip.text}” was said.", "sederunt models verify")
-    return f"understood “{transcript.strip()}” in {time.perf_counter() - began:.1f} s"
+    return f"understood “{transcript.strip()}” in {time.perf_counter() - started_at:.1f} s"
 
 
 def _writes_english(settings: Settings, workers: int) -> bool:
@@ -288,14 +288,14 @@ async def check_diarization(settings: Settings) -> str:
         return "off by SEDERUNT_DIARIZATION__ENABLED: voices in one track are not told apart"
     if not weights.is_present(settings):
         return f"no weights: voices in one track are not told apart. {weights.remedy()}"
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     try:
         voices = await asyncio.to_thread(_voices_of_two, settings)
     except SederuntError as error:
         raise Fault(_sentence(error), weights.remedy()) from error
     if voices != 2:
         raise Fault(f"It heard {voices} voices where there are two.", weights.remedy())
-    return f"told two voices apart in {time.perf_counter() - began:.1f} s"
+    return f"told two voices apart in {time.perf_counter() - started_at:.1f} s"
 
 
 def _voices_of_two(settings: Settings) -> int:

@@ -68,9 +68,9 @@ def _text(value: object) -> str:
     return "" if value is None else redact(str(value))
 
 
-def origin_of(name: str, environment: Mapping[str, str], given: frozenset[str] = frozenset()) -> str:
+def origin_of(name: str, environment: Mapping[str, str], overridden: frozenset[str] = frozenset()) -> str:
     """Return "command line", the environment variable (or file) that sets it, or "default"."""
-    if name.partition(".")[0] in given:
+    if name.partition(".")[0] in overridden:
         return "command line"
     prefix = str(Settings.model_config["env_prefix"])
     delimiter = str(Settings.model_config["env_nested_delimiter"])

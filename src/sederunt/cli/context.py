@@ -105,10 +105,10 @@ async def _run(
         await act(context)
 
 
-def asked_secret(what: str) -> str:
+def asked_secret(prompt: str) -> str:
     """Ask for a secret so that it is in no shell history or process list; scripts write it to standard input."""
     if sys.stdin.isatty():
-        return str(typer.prompt(what, hide_input=True))
+        return str(typer.prompt(prompt, hide_input=True))
     return sys.stdin.readline().rstrip("\n")
 
 
@@ -136,9 +136,9 @@ def json_text(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def uuid_of(text: str, what: str) -> UUID:
+def uuid_of(text: str, kind: str) -> UUID:
     """Return the id that a person typed. Raises BadParameter if it is none."""
     try:
         return UUID(text)
     except ValueError:
-        raise typer.BadParameter(f"'{plain(text)}' is not the id of {what}: ids look like 018f2c3e-….") from None
+        raise typer.BadParameter(f"'{plain(text)}' is not the id of {kind}: ids look like 018f2c3e-….") from None

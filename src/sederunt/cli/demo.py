@@ -48,7 +48,7 @@ async def _demo(keep: bool) -> int:
         )
         async with httpx2.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as http:
             bot, cost = await _send_and_watch(http, meeting.url, service.data)
-        ok = _report(bot, cost, script, data)
+        is_ok = _report(bot, cost, script, data)
         if keep:
             page = service.base_url.removesuffix("/api/v1") + f"/bots/{bot['id']}"
             console.print(f"\nThe bot's page in the console: {page}", soft_wrap=True)
@@ -60,7 +60,7 @@ async def _demo(keep: bool) -> int:
             tell("With `make demo KEEP=1` the service goes on, and the meeting can be looked at in the console.")
     if not keep:
         shutil.rmtree(data / "models", ignore_errors=True)  # by far the largest, and unpacked again in a second
-    return 0 if ok else 1
+    return 0 if is_ok else 1
 
 
 @dataclass(frozen=True, kw_only=True)

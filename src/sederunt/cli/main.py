@@ -76,8 +76,8 @@ def main() -> None:
             tell(f"sederunt: ignored: {sentence}", err=True)
     try:
         _leave(app(standalone_mode=False))
-    except SystemExit as end:
-        _leave(end.code)
+    except SystemExit as exit_error:
+        _leave(exit_error.code)
     except typer.Abort:
         _leave("Aborted.")
     except TyperException as error:

@@ -63,7 +63,7 @@ async def rest_while_idle(supervisor: Resting, bus_settings: BusSettings, idle_s
     Args:
         drain_s: how long the worker's end may take before it is killed.
     """
-    is_told = False
+    is_logged = False
     while True:
         try:
             bus = await Bus.connect(bus_settings, name="rest", within_s=CONNECTED_WITHIN_S)
@@ -72,13 +72,13 @@ async def rest_while_idle(supervisor: Resting, bus_settings: BusSettings, idle_s
                     rest = _Rest(supervisor, bus, heartbeats, idle_s, drain_s)
                     while True:
                         await rest.once()
-                        is_told = False
+                        is_logged = False
             finally:
                 await bus.close()
         except Exception:
-            if not is_told:
+            if not is_logged:
                 logger.exception("nobody sees whether the worker may rest; it is up", action="rest_failed")
-            is_told = True
+            is_logged = True
         await supervisor.wake(WORKER)
         await asyncio.sleep(AGAIN_S)
 

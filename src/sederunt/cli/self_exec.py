@@ -87,9 +87,9 @@ def go_on(inheritance: Inheritance) -> str:
             os.set_inheritable(file, False)
 
 
-def signals_wait(wait: bool) -> None:
+def signals_wait(is_blocked: bool) -> None:
     """Have the signals that `serve` handles blocked, or delivered again."""
-    signal.pthread_sigmask(signal.SIG_BLOCK if wait else signal.SIG_UNBLOCK, HEARD)
+    signal.pthread_sigmask(signal.SIG_BLOCK if is_blocked else signal.SIG_UNBLOCK, HEARD)
 
 
 def as_told(server: EmbeddedServer) -> dict[str, str]:

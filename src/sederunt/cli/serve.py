@@ -315,10 +315,10 @@ def _roles(environment: dict[str, str], listener: int, drain_timeout_s: float) -
 
 async def _ready_or_stopped(child: Child, stop: asyncio.Event) -> bool:
     """Wait until the child is ready or `stop` is set; return whether the child is ready."""
-    waits = [asyncio.create_task(child.ready.wait()), asyncio.create_task(stop.wait())]
-    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    for wait in waits:
-        wait.cancel()
+    waiters = [asyncio.create_task(child.ready.wait()), asyncio.create_task(stop.wait())]
+    await asyncio.wait(waiters, return_when=asyncio.FIRST_COMPLETED)
+    for waiter in waiters:
+        waiter.cancel()
     return child.ready.is_set()
 
 

@@ -44,13 +44,13 @@ def beat_every_s(environment: Mapping[str, str], pid: int) -> float | None:
 @asynccontextmanager
 async def watched(data: Path, role: str) -> AsyncIterator[None]:
     """Tell the manager and the readers of the alive file, while the block runs, that this event loop runs."""
-    beats = [asyncio.create_task(_touch(alive_file(data, role)), name="alive file")]
+    tasks = [asyncio.create_task(_touch(alive_file(data, role)), name="alive file")]
     if (every_s := beat_every_s(os.environ, os.getpid())) is not None:
-        beats.append(asyncio.create_task(_beat(every_s), name="watchdog"))
+        tasks.append(asyncio.create_task(_beat(every_s), name="watchdog"))
     try:
         yield
     finally:
-        await end(*beats)
+        await end(*tasks)
 
 
 async def _beat(pause_s: float) -> None:

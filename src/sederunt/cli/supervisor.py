@@ -137,9 +137,9 @@ class Supervisor:
         not wait for that.
         """
         async with self._turns[name]:
-            ending = asyncio.create_task(self._children[name].stop(within_s), name=f"rest {name}")
-            self._ending.add(ending)
-            ending.add_done_callback(self._ending.discard)
+            stop_task = asyncio.create_task(self._children[name].stop(within_s), name=f"rest {name}")
+            self._ending.add(stop_task)
+            stop_task.add_done_callback(self._ending.discard)
             await asyncio.sleep(0)  # so that it is asked before anybody can wake it
 
     async def wake(self, name: str) -> bool:

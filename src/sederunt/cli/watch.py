@@ -147,7 +147,7 @@ class StoppedRoles:
 
     def __init__(self, read: Callable[[int], ProcessState | None] = state_of) -> None:
         self._read = read
-        self._watches = {role: StoppedProcesses(enough) for role, enough in REPLACED_WHEN_STOPPED.items()}
+        self._watches = {role: StoppedProcesses(looks) for role, looks in REPLACED_WHEN_STOPPED.items()}
 
     def look(self, pids: Mapping[str, int | None]) -> list[str]:
         """Take one look at the roles' processes; return those that have been stopped for too long."""
@@ -176,19 +176,19 @@ async def end_frozen(supervisor: Supervised, bus_settings: BusSettings, database
     Args:
         database: the file of SQLite; None for a database that ends the transactions of a silent client by itself.
     """
-    is_told = False
+    is_logged = False
     while True:
         try:
             async with _hearing(bus_settings) as heartbeats:
-                roles, stopped_roles, waits = FrozenRoles(heartbeats), StoppedRoles(), CoreWaits()
+                roles, stopped_roles, core_waits = FrozenRoles(heartbeats), StoppedRoles(), CoreWaits()
                 while True:
                     await asyncio.sleep(LOOK_EVERY_S)
-                    _end_frozen(supervisor, database, roles, stopped_roles, waits)
-                    is_told = False
+                    _end_frozen(supervisor, database, roles, stopped_roles, core_waits)
+                    is_logged = False
         except Exception:
-            if not is_told:
+            if not is_logged:
                 logger.exception("nobody watches for frozen roles; it is tried again", action="watch_failed")
-            is_told = True
+            is_logged = True
         await asyncio.sleep(AGAIN_S)
 
 
@@ -204,13 +204,17 @@ async def _hearing(bus_settings: BusSettings) -> AsyncIterator[Heartbeats]:
 
 
 def _end_frozen(
-    supervisor: Supervised, database: Path | None, roles: FrozenRoles, stopped_roles: StoppedRoles, waits: CoreWaits
+    supervisor: Supervised,
+    database: Path | None,
+    roles: FrozenRoles,
+    stopped_roles: StoppedRoles,
+    core_waits: CoreWaits,
 ) -> None:
     pids = supervisor.pids()
     running_pids = [pid for pid in pids.values() if pid is not None]
     hung_pids = waiting_for_a_disk(running_pids)
     blocking = (locks.holders(database) if database is not None else frozenset()) - hung_pids
-    starved = waits.starved(running_pids) | hung_pids
+    starved = core_waits.starved(running_pids) | hung_pids
     for role in {*roles.found(pids, blocking, starved), *stopped_roles.look(pids)}:
         fields = {"frozen": role, "database_locked": pids[role] in blocking}
         logger.error("role is frozen, it is ended and started anew", action="role_frozen", **fields)

@@ -43,8 +43,8 @@ async def sibling_transcripts(call: Call, of: UUID) -> SiblingTranscripts:
     if all(item.id != of for item in (root, *retranscribed)):
         retranscribed.append(await recordings.get(of, call.account_id))
     transcripts = tuple(_shown(item) for item in (*retranscribed, root))
-    with_file = [item for item in (root, *retranscribed) if item.recording_object is not None]
-    return SiblingTranscripts(transcripts=transcripts, source=_shown(with_file[0]) if with_file else None)
+    items_with_file = [item for item in (root, *retranscribed) if item.recording_object is not None]
+    return SiblingTranscripts(transcripts=transcripts, source=_shown(items_with_file[0]) if items_with_file else None)
 
 
 async def _root(call: Call, of: UUID) -> Bot | Recording:

@@ -89,10 +89,10 @@ class _Speakers:
 
     def name_of(self, place: int) -> str | None:
         """Return a segment's current name."""
-        group, into = self._of[place], self._went_into
-        while into[group] != group:
-            into[group] = into[into[group]]  # path halving: the next lookup is shorter
-            group = into[group]
+        group, merged_into = self._of[place], self._went_into
+        while merged_into[group] != group:
+            merged_into[group] = merged_into[merged_into[group]]  # path halving: the next lookup is shorter
+            group = merged_into[group]
         return self._names[group]
 
     def name(self, place: int, name: str) -> None:

@@ -264,18 +264,18 @@ class _Feed(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         page = self._page
         try:
-            async with page.context.socket_holders.hold(page.account_id, page.caller.holder, acts=False) as over:
-                self.body_iterator = self._events(over)
+            async with page.context.socket_holders.hold(page.account_id, page.caller.holder, acts=False) as session_end:
+                self.body_iterator = self._events(session_end)
                 await super().__call__(scope, receive, send)
         except (TooManyRequests, Unauthorized) as error:  # nothing has been sent yet
             await answer_to(error)(scope, receive, send)
 
-    async def _events(self, over: asyncio.Event) -> AsyncIterator[bytes]:
+    async def _events(self, session_end: asyncio.Event) -> AsyncIterator[bytes]:
         context = self._page.context
         with contextlib.suppress(BusAway, TimeoutError):
             async with (
                 asyncio.timeout(FEED_S) as limit,
-                _passing_with(over, limit),
+                _passing_with(session_end, limit),
                 context.hub.channel(await context.bots.as_told(self._bot)) as channel,
                 aclosing(channel.events(self._since, greets=False)) as events,
             ):
@@ -289,11 +289,11 @@ class _Feed(StreamingResponse):
 
 
 @contextlib.asynccontextmanager
-async def _passing_with(over: asyncio.Event, limit: asyncio.Timeout) -> AsyncIterator[None]:
+async def _passing_with(session_end: asyncio.Event, limit: asyncio.Timeout) -> AsyncIterator[None]:
     """Let a time limit expire at once when a session is over, while the block runs."""
 
     async def pass_then() -> None:
-        await over.wait()
+        await session_end.wait()
         limit.reschedule(asyncio.get_running_loop().time())
 
     waiting_task = asyncio.create_task(pass_then())
