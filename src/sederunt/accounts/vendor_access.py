@@ -39,21 +39,12 @@ class VendorAccess:
         ).carried()
 
     def _operators(self, provider: ProviderRow) -> Access:
-        provider_settings, name = (
-            self._settings.providers.get(provider.name),
-            variable("providers", provider.name, "key"),
-        )
-        if (
-            provider_settings is None
-            or provider_settings.key is None
-            or not provider_settings.key.get_secret_value().strip()
-        ):
+        vendor, name = self._settings.providers.get(provider.name), variable("providers", provider.name, "key")
+        if vendor is None or vendor.key is None or not vendor.key.get_secret_value().strip():
             raise _gone(f"There is no key for {provider.title}: {name} is not set.")
         label = f"the operator's key ({name})"
-        key = provider_settings.key.get_secret_value()
-        return Access(
-            key=key, label=label, region=provider_settings.region, organisation=provider_settings.organisation
-        ).carried()
+        key = vendor.key.get_secret_value()
+        return Access(key=key, label=label, region=vendor.region, organisation=vendor.organisation).carried()
 
 
 def _gone(sentence: str) -> ProviderError:

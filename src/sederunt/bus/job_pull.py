@@ -25,7 +25,7 @@ class JobPull:
     """Keeps one request open for jobs of a kind, until it is answered or void.
 
     Args:
-        given: called with each job that the server gives out.
+        on_job: called with each job that the server gives out.
         has_room: whether another job can be taken now.
     """
 
