@@ -42,7 +42,7 @@ class Rate:
 
     def __init__(self, size: float, per_s: float, now: Callable[[], float] = monotonic) -> None:
         self._size, self._per_s, self._now = size, per_s, now
-        self._buckets: dict[Hashable, tuple[float, float]] = {}  # holder → (tokens left, when that was true)
+        self._buckets: dict[Hashable, tuple[float, float]] = {}  # holder → (tokens left, when counted)
         self._spent: Counter[Hashable] | None = None
 
     @classmethod
@@ -104,7 +104,7 @@ class Ledger:
         self._weights = weights
         self._limits = dict(limits) if limits is not None else {name: row.default for name, row in BUDGETS.items()}
         self._held: dict[str, Counter[Hashable]] = {}
-        self._elsewhere: dict[str, Mapping[str, float]] = {}  # budget → holder, as text → what other processes hold
+        self._elsewhere: dict[str, Mapping[str, float]] = {}  # budget → holder, as text → use in other processes
         self._refused: Counter[str] = Counter()
 
     def most(self, budget: str) -> float:
@@ -128,7 +128,7 @@ class Ledger:
         return self._limits[budget]
 
     def used(self, budget: str, holder: Hashable) -> float:
-        """Return how much of a budget a holder uses, in this process and in those that reported their use."""
+        """Return a holder's use of a budget, in this process and in those that reported their use."""
         here = self._held[budget][holder] if budget in self._held else 0
         return here + self._elsewhere.get(budget, {}).get(str(holder), 0)
 

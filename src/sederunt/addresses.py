@@ -30,7 +30,7 @@ import psutil
 from sederunt.errors import DestinationError
 from sederunt.name_lookup import Address, LookupShare, addresses_of
 
-# IPv6 forms that carry an IPv4 address: (network, how many bits of the address lie to the right of it).
+# IPv6 forms that carry an IPv4 address: (network, number of bits to the right of that address).
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),  # mapped
     (IPv6Network("::/96"), 0),  # IPv4-compatible, long obsolete
@@ -49,7 +49,7 @@ LOWEST_FREE_PORT = 1024
 WEB_PORTS = frozenset({80, 443})
 MOST_REDIRECTS = 3
 NOT_MODIFIED = 304
-HEAD_S = 30.0  # until the headers of an answer are there
+HEAD_S = 30.0  # until the headers of a response are complete
 # Limits for a response up to the end of its headers, 1xx responses included: parsing them keeps everybody else waiting.
 MOST_HEAD_BYTES, HEAD_STEP_BYTES = 64_000, 4_096
 CRUMB_BYTES, MOST_CRUMBS = 64, 10_000  # a body of more pieces must have larger ones on average
@@ -116,7 +116,7 @@ async def leads_to_public(url: str, *, within_s: float = 5.0, share: LookupShare
 def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.Any) -> httpx2.AsyncClient:
     """Return an HTTP client that reaches public addresses only.
 
-    It follows no redirect, reads no proxy from the environment, keeps no cookie, and asks for bodies as they are.
+    It follows no redirect, reads no proxy from the environment, keeps no cookie, and asks for uncompressed bodies.
 
     Its requests raise DestinationError (not retryable) if an address is refused, besides httpx2's own errors.
     """

@@ -16,7 +16,7 @@ _SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CounterRow:
-    """One thing that is counted; with `buckets` a histogram of its amounts, else their sum."""
+    """One measure; with `buckets` a histogram of its amounts, else their sum."""
 
     name: str
     text: str
@@ -58,7 +58,7 @@ class ProcessCounters:
 
     def __init__(self) -> None:
         self._sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._counts: dict[tuple[str, str], list[int]] = {}  # (measure, label) → amounts in each bucket, and beyond
+        self._counts: dict[tuple[str, str], list[int]] = {}  # (measure, label) → count in each bucket, and beyond
 
     def add(self, name: str, label: str, amount: float = 1.0) -> None:
         """Count an amount of a measure. Raises KeyError for one that is not in the table."""
@@ -84,7 +84,7 @@ add = COUNTERS.add
 
 
 def cumulated(counts: Iterable[int]) -> Sequence[int]:
-    """Return how many amounts were in each bucket or a smaller one."""
+    """Return the number of amounts in each bucket and all smaller ones."""
     total, totals = 0, []
     for count in counts:
         total += count

@@ -68,7 +68,7 @@ class LimitReached(RequestError):
 
 
 class SignInFailed(RequestError):
-    """An OpenID provider could not be asked, refused, or answered something that cannot be trusted."""
+    """An OpenID provider did not answer, refused, or gave an answer that cannot be trusted."""
 
 
 class Conflict(RequestError):
@@ -96,7 +96,7 @@ class ObjectMissing(SederuntError, FileNotFoundError):
 
 
 class StorageMissing(SederuntError):
-    """The storage's server answers, and has no such bucket. No FileNotFoundError: nothing is known of any object."""
+    """The storage's server answers, and has no such bucket. No FileNotFoundError: nothing is known about objects."""
 
 
 class Cancelled(SederuntError):
@@ -108,7 +108,7 @@ class PageError(SederuntError):
 
 
 class PageChanged(PageError):
-    """An element the journey needs is not where the evidence table says."""
+    """An element that the journey needs is not where the evidence table says."""
 
 
 class PageStuck(PageError):
@@ -120,11 +120,11 @@ class PageCrashed(PageError):
 
 
 class ProviderFault(StrEnum):
-    """What kind of fault a vendor's refusal is."""
+    """The kinds of faults of vendors."""
 
     AUTH = "auth"  # the credential is not accepted
     PAYMENT = "payment"  # its account has no credit
-    INVALID_REQUEST = "invalid_request"  # the vendor does not take what was asked for
+    INVALID_REQUEST = "invalid_request"  # the vendor does not accept the request
     UNKNOWN_MODEL = "unknown_model"  # the vendor says that it has no such model
     MEDIA = "media"  # the vendor cannot use the sound
     RATE_LIMITED = "rate_limited"
@@ -142,8 +142,8 @@ class ProviderError(SederuntError):
         *,
         retryable: bool,
         kind: ProviderFault = ProviderFault.PROVIDER_FAILED,
-        status: int | None = None,  # what the vendor answered, where it did
-        retry_after_s: float | None = None,  # what the vendor asked for
+        status: int | None = None,  # the vendor's answer, if it gave one
+        retry_after_s: float | None = None,  # as the vendor asked
     ) -> None:
         super().__init__(message)
         self.retryable, self.kind, self.status, self.retry_after_s = retryable, kind, status, retry_after_s
@@ -174,7 +174,7 @@ class SetupError(SederuntError):
 
 
 class BadAnswer(SederuntError):
-    """The storage gave less, or something else, than was stored."""
+    """The storage returned less than was stored, or something else."""
 
 
 class Superseded(SederuntError):

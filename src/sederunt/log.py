@@ -28,9 +28,9 @@ def _hidden(name: str) -> Iterator[None]:
 with _hidden("rich"):  # 4 MB in every process, for a format of tracebacks that is not used here
     import structlog
 
-# Anything under these names, and anything that looks like one of our keys or a signed query, never reaches a log.
+# Values with these names, and texts that look like one of our keys or a signed query, never reach a log.
 SECRET_FIELDS = frozenset({"authorization", "key", "token", "secret", "password", "zoom_zak_token", "signature"})
-# PostgreSQL repeats the row that it refused, after this word, on as many lines as its values have.
+# After this word PostgreSQL repeats the refused row, on as many lines as its values have.
 _REFUSED_ROW = re.compile(r"DETAIL:.*?(?=\n\[SQL|\n\(Background|\nTraceback|\n\nThe above|\Z)", re.DOTALL)
 _USER_OF_URL = re.compile(r"://[^/\s@\"']*:[^/\s@\"']+@")
 _SECRET_VALUES = re.compile(r"sk_[A-Za-z0-9_-]{8,}|((?:token|signature|secret|key|zak|pwd)=)[^&\s\"']+")
@@ -103,7 +103,7 @@ def configure(style: Literal["json", "lines"] = "json", level: str = "info") -> 
             *renderers,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        # It writes and flushes, no more.
+        # It only writes and flushes.
         logger_factory=structlog.WriteLoggerFactory(cast(TextIO, output())),
         cache_logger_on_first_use=True,
     )
@@ -115,7 +115,7 @@ def _output_to(stream: TextIO) -> LogOutput:
 
 
 def output() -> LogOutput:
-    """Return where this process writes its log: one for all, since it counts what is lost."""
+    """Return this process's log output: one for all, since it counts lost lines."""
     return _output_to(sys.stderr)
 
 

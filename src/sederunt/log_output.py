@@ -1,4 +1,4 @@
-"""Where a process writes its log: lines that nobody reads are lost, and never block the process."""
+"""The log output of a process: lines that nobody reads are lost, and never block the process."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import TextIO
 
 PATIENCE_S = 0.5  # for a slow reader; one that is gone costs this once …
 RENEWED_AFTER_S = 60.0  # … per this time
-_SURE = 4096  # bytes: what a pipe that can be written to takes without blocking (PIPE_BUF)
+_SURE = 4096  # bytes that a writable pipe takes without blocking (PIPE_BUF)
 
 
 class LogOutput:

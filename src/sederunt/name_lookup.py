@@ -1,8 +1,7 @@
 """Look up host names in separate threads, so that a name server that never answers delays nobody else.
 
-The event loop's own lookups share four threads of the whole process, and a lookup that nobody waits for any longer
-keeps its thread until the system gives up, after 10 s to 30 s. Four names of a silent server were enough to keep every
-webhook and every fetch waiting.
+The event loop's own lookups share four threads of the whole process, and an abandoned lookup keeps its thread until the
+system gives up, after 10 s to 30 s. Four names of a silent server were enough to block every webhook and every fetch.
 """
 
 import asyncio

@@ -440,7 +440,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
         env_nested_delimiter=DELIMITER,
-        env_ignore_empty=True,  # compose files write NAME= for what is not set
+        env_ignore_empty=True,  # compose files write NAME= for unset variables
         frozen=True,
         extra="forbid",
         nested_model_default_partial_update=True,
@@ -532,9 +532,7 @@ def _variables(model: type[BaseModel], *path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _is_entry(name: str, variables: Mapping[str, Any]) -> bool:
-    """Return whether it is an entry of a setting that takes names of its own, such as
-    SEDERUNT_STORAGE__OPTIONS__REGION.
-    """
+    """Return whether the name is an entry of a setting with free keys, such as SEDERUNT_STORAGE__OPTIONS__REGION."""
     return any(get_origin(kind) is dict and name.startswith(setting + DELIMITER) for setting, kind in variables.items())
 
 

@@ -85,9 +85,9 @@ def configure(settings: TraceSettings, role: str, *, processor: "SpanProcessor |
     """Send this process's spans to the collector that the settings name, if they name one.
 
     Args:
-        processor: what takes the spans instead.
+        processor: takes the spans instead.
 
-    Raises SetupError where OpenTelemetry is not installed.
+        Raises SetupError if OpenTelemetry is not installed.
     """
     global _tracer
     if settings.endpoint is None and processor is None:

@@ -279,7 +279,7 @@ class Bus:
 
     async def flush(self) -> None:
         """Wait until the server, if it is connected, has seen everything sent so far."""
-        # The client's ping overtakes what waits in its own buffer; a second one cannot.
+        # The client's ping overtakes messages in its own buffer; a second ping cannot.
         for _ in range(2):
             if self.connected:
                 ping = asyncio.ensure_future(self._ping())

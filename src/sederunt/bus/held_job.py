@@ -50,7 +50,7 @@ Outcome = Done | Leave | Redeliver | Drop
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobDelivery:
-    """A job as it was given to us."""
+    """One delivery of a job to us."""
 
     kind: str
     message: Mapping[str, Any]  # the JSON that was published

@@ -26,7 +26,7 @@ PATIENCE_S = 300.0  # with a service that is away
 _WAIT_S = 25
 _BUSY, _AWAY = 429, frozenset({502, 503, 504})
 _PAUSE_S = (3.0, 7.0)
-_MOST = 1_000_000  # characters; a terminal takes as many as there are
+_MOST = 1_000_000  # characters: practically no limit, for a terminal
 
 BotId = Annotated[str, typer.Argument(help="The bot's id.")]
 

@@ -80,7 +80,7 @@ def show_(
         view = await BotReading(context.database).view(uuid_of(bot_id, "a bot"), owner.id)
         if output is OutputFormat.JSON:
             bot = asdict(view.bot)
-            del bot["secret"]  # opens its sockets
+            del bot["secret"]  # it gives access to its sockets
             events = [asdict(event) for event in view.events]
             participants = [asdict(participant) for participant in view.participants]
             segments = json.loads(view.segments_json)

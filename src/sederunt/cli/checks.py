@@ -39,7 +39,7 @@ Check = Callable[[Settings], Coroutine[Any, Any, str]]
 
 
 async def check_disk(settings: Settings) -> str:
-    """Prove that the data directory takes files, has space, and flushes in decent time."""
+    """Prove that the data directory is writable, has space, and flushes fast enough."""
     data = settings.data
     try:
         data.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ async def check_database(settings: Settings) -> str:
     try:
         async with asyncio.timeout(20), Database(database_url(settings)) as database:
             accounts = await Accounts(database).all()
-    except Exception as error:  # drivers have no common root
+    except Exception as error:  # drivers have no common base class
         remedy = "Look at SEDERUNT_DATABASE__URL, and whether the server runs."
         if settings.database.url is None:
             remedy = "Look at the file and its owner: put a copy back where it is damaged, or choose another --data."
@@ -85,7 +85,7 @@ async def check_database(settings: Settings) -> str:
 
 
 async def check_bus(settings: Settings) -> str:
-    """Prove that NATS takes a message, and gives it back."""
+    """Prove that NATS stores a message, and returns it."""
     try:
         async with asyncio.timeout(30), _some_bus(settings) as (address, bus):
             events = feeds.EventPublisher(bus)
@@ -234,7 +234,7 @@ def _pitch_hz(payloads: Sequence[bytes]) -> float:
 
 
 async def check_device(settings: Settings) -> str:
-    """Prove that networks can compute where the settings say, with the libraries that are here."""
+    """Prove that networks can compute on the configured device, with the installed libraries."""
     from sederunt.transcription.whisper import devices
 
     obstacle = await asyncio.to_thread(devices.obstacle, settings.whisper)

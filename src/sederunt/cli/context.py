@@ -43,7 +43,7 @@ __all__ = [
     "uuid_of",
 ]
 
-_WIDE = 300  # characters of a line of a table that is read by a program
+_WIDE = 300  # characters per line of a table for a program
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -37,7 +37,7 @@ async def open_database(settings: Settings) -> OpenedDatabase:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "SEDERUNT_DATA": str(settings.data.resolve())},
-        start_new_session=True,  # Ctrl-C is ours to answer
+        start_new_session=True,  # this process handles Ctrl-C
     )
     output, _ = await process.communicate()
     try:

@@ -33,7 +33,7 @@ ORDER = {"host": REPLACED, "worker": signal.SIGTERM, "api": REPLACED}
 
 @dataclass(frozen=True, kw_only=True)
 class Replacements:
-    """What `serve` reports about its replacements, for the asking command."""
+    """The report of `serve` about its replacements, for the command that asked for them."""
 
     pid: int
     count: int = 0  # requested replacements that have ended

@@ -90,7 +90,7 @@ class _Rest:
         self._supervisor, self._bus, self._heartbeats = supervisor, bus, heartbeats
         self._idle_s, self._drain_s = idle_s, drain_s
         self._look_every_s = min(LOOK_EVERY_S, idle_s / 4)
-        self._published = asyncio.Event()  # a job, since the last look
+        self._published = asyncio.Event()  # set when a job is published, cleared at each look
 
     async def once(self) -> None:
         """Wait until the worker is idle, let it rest, and wake it. Raises BusAway."""

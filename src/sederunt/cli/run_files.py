@@ -11,7 +11,7 @@ REPLACED = signal.SIGUSR2  # to `serve`: replace the roles; to a role: your succ
 
 
 def address_file(data: Path) -> Path:
-    """Return the file that tells where the service on this data directory listens."""
+    """Return the file with the address on which the service on this data directory listens."""
     return data / "run" / "address"
 
 
@@ -29,7 +29,7 @@ def noted_address(data: Path) -> str | None:
 
 
 def lock_file(data: Path) -> Path:
-    """Return the file that `serve` keeps locked for as long as it lives; it holds the number of its process."""
+    """Return the file that `serve` keeps locked for as long as it lives; it holds its process id."""
     return data / "run" / "serve.lock"
 
 

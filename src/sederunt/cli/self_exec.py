@@ -38,7 +38,7 @@ class Inheritance:
     database: str | None  # file of SQLite
     replaced: int  # how often roles have been replaced
     roles: Mapping[str, RunningRole]
-    server: Mapping[str, str] = field(default_factory=dict)  # the message server, where it is ours
+    server: Mapping[str, str] = field(default_factory=dict)  # the message server, if it is ours
 
     @property
     def file(self) -> Path | None:

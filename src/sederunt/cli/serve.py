@@ -37,8 +37,8 @@ from sederunt.settings import BusSettings, Settings, load
 logger = log.get(component="cli", role="serve")
 
 ROLES = ("api", "host", "worker")
-NATS_END_S = 10.0  # nats-server writes its state when asked to end
-PATIENCE_S = 30.0  # with roles that are not ready, before a first key is shown all the same
+NATS_END_S = 10.0  # nats-server writes its state before it ends
+PATIENCE_S = 30.0  # how long to wait for roles that are not ready before a first key is shown
 SIGNALLED_S = 0.05  # to handle signals that came before they were blocked
 FIRST_KEY = "first-key"  # a file in the data directory
 UNSHOWN_KEY = "run/first-key"  # the same, before it has been printed
@@ -275,7 +275,7 @@ def _signals() -> tuple[asyncio.Event, asyncio.Event, asyncio.Event]:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, on_signal)
-    # A service without a terminal is reloaded by SIGHUP, by custom. One on a terminal ends with it.
+    # By custom SIGHUP reloads a service without a terminal. One on a terminal ends with it.
     for number in (REPLACED,) if sys.stdin is not None and sys.stdin.isatty() else (REPLACED, signal.SIGHUP):
         loop.add_signal_handler(number, replace_roles.set)
     signals_wait(False)  # they may have come while one program of this process became another

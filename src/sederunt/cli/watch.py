@@ -36,8 +36,8 @@ logger = log.get(component="cli")
 
 LOOK_EVERY_S = 2.0
 CONNECTED_WITHIN_S = 60.0
-AGAIN_S = 10.0  # between a watch that failed and the next
-FROZEN_S = 30.0  # longer than a process that gets a core keeps its event loop from running
+AGAIN_S = 10.0  # pause after a watch that failed
+FROZEN_S = 30.0  # longer than a process with a core ever blocks its event loop
 STARVED_S = 600.0  # the same for a process with a thread that waited for a core lately
 WAITED_SHARE = 0.5  # of the time between two looks
 BLOCKING_LOOKS = 2  # looks at which a silent role kept the database locked; our transactions take milliseconds
@@ -50,7 +50,7 @@ class FrozenRoles:
     """Decides which roles are frozen. Pure except for the memory of its last look.
 
     Args:
-        heartbeats: of all processes, our own among them.
+        heartbeats: of all processes, including our own.
     """
 
     def __init__(self, heartbeats: Heartbeats, now: Callable[[], float] = time.monotonic) -> None:

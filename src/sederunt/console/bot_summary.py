@@ -30,7 +30,7 @@ class BotSummary:
     """The story of a bot."""
 
     sentence: str
-    advice: str | None  # what would help another time
+    advice: str | None  # what to do differently next time
     steps: tuple[SummaryStep, ...]
 
 

@@ -28,7 +28,7 @@ class CapturedFrame:
     sequence: int  # 16 bit, as on the wire; for PCM16 a counter of blocks
     timestamp: int  # 32 bit RTP time (48 kHz for Opus); for PCM16 samples since the start
     csrcs: tuple[int, ...]
-    level: float | None  # 0 to 1, linear; None where the packet carried none
+    level: float | None  # 0 to 1, linear; None if the packet carried none
     at_ms: float  # when the page read it (PCM16: the time of its first sample), Unix milliseconds of this machine
     payload: bytes
     keyframe: bool = False

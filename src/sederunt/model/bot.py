@@ -120,7 +120,7 @@ class Bot:
     gaps: tuple[Gap, ...] = ()
     capture: Mapping[str, object] = field(default_factory=dict)  # facts for people: backend, packets, lost, levels
     evidence: Mapping[str, str] = field(default_factory=dict)  # kind ("screenshot", "page_text", …) → object in storage
-    host: str | None = None  # who holds it
+    host: str | None = None  # its holder
     epoch: int = 0  # incremented at each claim; a write with an older one changes nothing
     attempts: int = 0  # tries to join after a challenge
     stop_requested: bool = False

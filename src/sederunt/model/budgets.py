@@ -217,7 +217,7 @@ ROWS: tuple[Budget, ...] = (
         setting="limits.event_rows", spent="later ones are not kept (`budget_spent`)",
     ),
     # A room of a hundred whose roster, speakers and chat all change sends some 50 signals a second; a hundred Opus
-    # tracks 5,000 frames, three videos of 1080p 100 frames and 1.5 MB. Late pages send what waited in one go.
+    # tracks 5,000 frames, three videos of 1080p 100 frames and 1.5 MB. Late pages send their backlog in one go.
     Budget(name="page_signals", of=_B, unit="signals of its page", default=5_000, per_s=300, spent=_PAGE),
     Budget(name="page_signal_bytes", of=_B, unit="bytes of signals", default=64e6, per_s=4e6, spent=_PAGE),
     Budget(name="page_people", of=_B, unit="people in lists of signals", default=100_000, per_s=3_000, spent=_PAGE),

@@ -46,7 +46,7 @@ def open_endpoint(handler: Open, path: str) -> Endpoint:
 
 
 class EntryPages:
-    """Sign-in and what belongs to it."""
+    """Pages for signing in and out."""
 
     def __init__(self) -> None:
         self._limit: Rate | None = None
