@@ -9,7 +9,7 @@ from sederunt.platforms.registry import parse_link, services
 _MOST = 60  # addresses of one event: a description may be a newsletter
 _LONGEST = 2_000  # characters of one
 _LONGEST_WORDS = 6_000
-_SHORTEST_TOLD = 12  # digits of a meeting number in words; Zoom's invitations have the same words with up to eleven
+_SHORTEST_NUMBER = 12  # digits: a service with shorter meeting numbers writes its invitations in the same words
 
 
 def meeting_link(texts: Sequence[str]) -> tuple[str, str] | None:
@@ -94,6 +94,6 @@ def _told_meeting(texts: Sequence[str]) -> tuple[str, str] | None:
                 link = parse_link(service, words)
             except InvalidLink:
                 continue
-            if link.passcode is not None and len(link.meeting_id) >= _SHORTEST_TOLD:
+            if link.passcode is not None and len(link.meeting_id) >= _SHORTEST_NUMBER:
                 return str(service), f"Meeting ID: {link.meeting_id} Passcode: {link.passcode}"
     return None

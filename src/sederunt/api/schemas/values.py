@@ -87,7 +87,7 @@ def url_of(value: object) -> str:
 
 def meeting_url_of(value: object) -> str:
     """Return a meeting's address as it was sent: an absolute URL, a text that contains one, such as an invitation, or
-    the meeting number and passcode of an invitation to Teams.
+    the meeting number and passcode of an invitation in words.
 
     The surrounding text may contain a passcode, so it is kept for the link parser.
     """
