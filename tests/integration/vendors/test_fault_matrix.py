@@ -126,7 +126,7 @@ def outcome(name: str, row: Row) -> tuple[str, int, list[str]]:
 def _transcribed(vendor: Vendor) -> str:
     plug = provider(vendor.name)
     assert isinstance(plug, CloudProvider)
-    model = next(row for row in plug.models if not row.realtime)
+    model = next(row for row in plug.models if not row.realtime and not row.successor)
     access = Access(key=vendor.key, label="the credential", organisation=vendor.organisation or None)
     settings = Settings(providers={vendor.name: {"url": vendor.url}})
     task = Task(path=JFK, model=model, access=access, lang="en", reference="ours-0001")
